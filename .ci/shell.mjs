@@ -1,0 +1,58 @@
+// What every script here needs: where things are, running a command, and speaking to the user.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'octavo', 'toolchain');
+
+/** The user's fault or the machine's, in one sentence that names the remedy; shown without a stack. */
+export class Trouble extends Error {}
+
+/** Runs a command, its output going to the terminal; trouble if it fails. */
+export function run(command, args, options = {}) {
+  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
+  if (result.error) throw new Trouble(`${command} cannot be started (${result.error.code}).`);
+  if (result.status !== 0) {
+    if (options.stdio === 'pipe') say(`${result.stdout}${result.stderr}`.trim().split('\n').slice(-40).join('\n'));
+    throw new Trouble(`"${[command, ...args].join(' ')}" failed (status ${result.status ?? result.signal}).`);
+  }
+  return result;
+}
+
+/** Runs a command and returns its output, which is shown only if it fails. */
+export const runQuietly = (command, args, options = {}) =>
+  run(command, args, { stdio: 'pipe', encoding: 'utf8', maxBuffer: 1 << 28, ...options }).stdout;
+
+/** The full path of a program on PATH, or undefined. */
+export const which = (program) =>
+  process.env.PATH.split(delimiter)
+    .map((directory) => join(directory, program))
+    .find(existsSync);
+
+/** Says something to the user; lines of detail begin with three spaces. */
+export const say = (text) => console.log(text);
+
+/** Does one named piece of work and says how long it took. */
+export async function step(title, work) {
+  say(`\n── ${title}`);
+  const start = performance.now();
+  const result = await work();
+  say(`   ${title}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+/** Whether a module is the script that was started, rather than imported. */
+export const isMain = (meta) => process.argv[1] === fileURLToPath(meta.url);
+
+/** Runs a script's main function; trouble ends it with its one sentence. */
+export async function main(work) {
+  try {
+    await work();
+  } catch (error) {
+    console.error(`\n✗ ${error instanceof Trouble ? error.message : error.stack}`);
+    process.exitCode = 1;
+  }
+}

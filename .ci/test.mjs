@@ -1,0 +1,93 @@
+// npm test: everything, from set-up to the last check. `npm test -- lint jest` runs just these steps.
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkBudgets } from './budget.mjs';
+import { buildNative, buildPackage, buildPreset, buildWasm } from './build.mjs';
+import { lint } from './lint.mjs';
+import { setup } from './setup.mjs';
+import { Trouble, main, root, run, say, step } from './shell.mjs';
+
+const reports = join(root, 'build/reports');
+const total = { passed: 0, failed: 0 };
+
+/** Runs a test program that writes a JSON report, and adds up what the report says. */
+function runTests(command, args, report, count, options = {}) {
+  rmSync(report, { force: true });
+  mkdirSync(reports, { recursive: true });
+  try {
+    run(command, args, options);
+  } finally {
+    let counted = { passed: 0, failed: 1 }; // a program that crashed leaves no report
+    try {
+      counted = count(JSON.parse(readFileSync(report, 'utf8')));
+    } catch {}
+    total.passed += counted.passed;
+    total.failed += counted.failed;
+  }
+}
+
+const googleTest = (preset) =>
+  step(`GoogleTest (${preset})`, () => {
+    const report = join(reports, `${preset}.json`);
+    const args = ['--gtest_brief=1', `--gtest_output=json:${report}`];
+    const env = { ...process.env, UBSAN_OPTIONS: 'print_stacktrace=1' };
+    const count = ({ testsuites }) => {
+      const tests = testsuites.flatMap((suite) => suite.testsuite);
+      const failed = tests.filter((test) => test.failures).length;
+      return { passed: tests.filter((test) => test.result === 'COMPLETED').length - failed, failed };
+    };
+    runTests(join(root, 'build', preset, 'octavo_tests'), args, report, count, { env });
+  });
+
+const jest = (title, node) =>
+  step(`Jest (${title})`, () => {
+    const report = join(reports, `jest-${title.replaceAll(' ', '-')}.json`);
+    const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
+    const count = ({ numPassedTests, numFailedTests, numRuntimeErrorTestSuites }) => ({
+      passed: numPassedTests,
+      failed: numFailedTests + numRuntimeErrorTestSuites,
+    });
+    runTests(node, [...args, '--json', `--outputFile=${report}`], report, count, { stdio: ['inherit', 'ignore', 'inherit'] });
+  });
+
+/** A Node that has relaxed SIMD: this one, or the newer one among the npm packages. */
+const newerNode = () => join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
+
+// What a failed build would break is not run after it; everything else is, so that one run tells all.
+const steps = [
+  { name: 'setup', work: setup, vital: true },
+  { name: 'native', work: buildNative, vital: true },
+  { name: 'asan-build', work: () => step('Sanitizer build', () => buildPreset('asan')), vital: true },
+  { name: 'wasm', work: buildWasm, vital: true },
+  { name: 'package', work: buildPackage, vital: true },
+  { name: 'lint', work: lint },
+  { name: 'gtest', work: () => googleTest('native') },
+  { name: 'asan', work: () => googleTest('asan') },
+  { name: 'jest', work: () => jest(`Node ${process.versions.node}`, process.execPath) },
+  { name: 'jest-newer', work: () => jest('newer Node', newerNode()) },
+  { name: 'budget', work: checkBudgets },
+];
+
+await main(async () => {
+  const wanted = process.argv.slice(2);
+  const unknown = wanted.filter((name) => !steps.some((known) => known.name === name));
+  if (unknown.length > 0) {
+    throw new Trouble(`No step "${unknown[0]}"; there are ${steps.map(({ name }) => name).join(', ')}.`);
+  }
+
+  const failures = [];
+  for (const { name, work, vital } of steps.filter((one) => wanted.length === 0 || wanted.includes(one.name))) {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      failures.push(`${name}: ${error.message} Again just this: npm test -- ${name}`);
+      say(`✗ ${failures.at(-1)}`);
+      if (vital) break;
+    }
+  }
+
+  if (failures.length > 0) say(`\nFailed:\n${failures.map((line) => `✗ ${line}`).join('\n')}`);
+  say(`\n${total.passed} passed, ${total.failed} failed`);
+  if (failures.length > 0) process.exitCode = 1;
+});

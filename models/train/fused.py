@@ -1,0 +1,125 @@
+"""Autograd functions over fused.cc, compiled on first use with the machine's g++."""
+
+import ctypes
+import hashlib
+import os
+import subprocess
+from pathlib import Path
+
+import torch
+
+SOURCE = Path(__file__).with_name("fused.cc")
+FLAGS = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", "-std=c++20"]
+
+
+def _load():
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "octavo" / "train"
+    cache.mkdir(parents=True, exist_ok=True)
+    cpu = next((line for line in open("/proc/cpuinfo") if line.startswith("flags")), "")
+    key = hashlib.sha256(SOURCE.read_bytes() + " ".join(FLAGS).encode() + cpu.encode()).hexdigest()[:16]
+    library = cache / f"fused-{key}.so"
+    if not library.exists():
+        partial = library.with_suffix(f".{os.getpid()}")
+        subprocess.run(["g++", *FLAGS, str(SOURCE), "-o", str(partial)], check=True)
+        partial.replace(library)
+    return ctypes.CDLL(str(library))
+
+
+lib = _load()
+lib.smoothed_cross_entropy.restype = ctypes.c_double
+P, L, F, I = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_int
+
+
+def ptr(tensor):
+    return P(tensor.data_ptr())
+
+
+class L1Norm(torch.autograd.Function):
+    """g ⊙ (x-μ) / (C·mean|x-μ|) + b over the last dimension of x (rows, width)."""
+
+    @staticmethod
+    def forward(ctx, x, g, b):
+        x = x.contiguous()
+        rows, n = x.shape
+        y, mu, r = torch.empty_like(x), x.new_empty(rows), x.new_empty(rows)
+        lib.l1_norm_forward(ptr(x), ptr(g), ptr(b), ptr(y), ptr(mu), ptr(r), L(rows), L(n))
+        ctx.save_for_backward(x, g, mu, r)
+        return y
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, g, mu, r = ctx.saved_tensors
+        dy = dy.contiguous()
+        dx, dg, db = torch.empty_like(x), torch.zeros_like(g), torch.zeros_like(g)
+        lib.l1_norm_backward(ptr(x), ptr(g), ptr(mu), ptr(r), ptr(dy), ptr(dx), ptr(dg), ptr(db), L(x.shape[0]), L(x.shape[1]))
+        return dx, dg, db
+
+
+class Attention(torch.autograd.Function):
+    """Ragged multi-head attention. `kv` holds keys then values side by side; self-attention passes one qkv matrix as both.
+
+    degree n ≥ 1: polynomial attention with per-head b, δ; degree 0: softmax. Sentence s owns rows off[s]..off[s+1].
+    """
+
+    @staticmethod
+    def forward(ctx, q, kv, q_off, k_off, heads, causal, degree, b, delta):
+        fused = kv is None
+        width = q.shape[1] // 3 if fused else q.shape[1]
+        source = q if fused else kv
+        first = width if fused else 0
+        args = Attention._args(q, source, first, width, q_off, k_off, heads, causal, degree, b, delta)
+        y = q.new_empty(q.shape[0], width)
+        lib.attention_forward(*args, ptr(y))
+        ctx.save_for_backward(q, source, q_off, k_off, b, delta, y)
+        ctx.setup = (fused, first, width, heads, causal, degree)
+        return y
+
+    @staticmethod
+    def backward(ctx, dy):
+        q, source, q_off, k_off, b, delta, y = ctx.saved_tensors
+        fused, first, width, heads, causal, degree = ctx.setup
+        dy = dy.contiguous()
+        dq = torch.empty_like(q)
+        dsource = dq if fused else torch.empty_like(source)
+        db, ddelta = torch.zeros_like(b), torch.zeros_like(delta)
+        args = Attention._args(q, source, first, width, q_off, k_off, heads, causal, degree, b, delta)
+        lib.attention_backward(*args, ptr(y), ptr(dy), ptr(dq), *Attention._columns(dsource, first, width), ptr(db), ptr(ddelta))
+        return dq, None if fused else dsource, None, None, None, None, None, db, ddelta
+
+    @staticmethod
+    def _columns(matrix, first, width):
+        return P(matrix.data_ptr() + 4 * first), P(matrix.data_ptr() + 4 * (first + width))
+
+    @staticmethod
+    def _args(q, source, first, width, q_off, k_off, heads, causal, degree, b, delta):
+        k, v = Attention._columns(source, first, width)
+        return (ptr(q), L(q.shape[1]), k, v, L(source.shape[1]), ptr(q_off), ptr(k_off), L(len(q_off) - 1), L(heads),
+                L(width // heads), I(causal), I(degree), ptr(b), ptr(delta))
+
+
+class SmoothedCrossEntropy(torch.autograd.Function):
+    """Σ over rows of the label-smoothed loss of hidden @ embeddingᵀ, with its gradients computed at once, chunk by chunk,
+    so that the (rows × vocabulary) logits never leave the cache. Returns (loss sum, plain cross-entropy sum)."""
+
+    CHUNK = 256
+
+    @staticmethod
+    def forward(ctx, hidden, embedding, target, smoothing):
+        dh, de = torch.empty_like(hidden), torch.zeros_like(embedding)
+        plain = ctypes.c_double(0)
+        total = 0.0
+        for start in range(0, hidden.shape[0], SmoothedCrossEntropy.CHUNK):
+            h = hidden[start : start + SmoothedCrossEntropy.CHUNK]
+            t = target[start : start + SmoothedCrossEntropy.CHUNK]
+            logits = h @ embedding.t()
+            total += lib.smoothed_cross_entropy(ptr(logits), ptr(t), L(h.shape[0]), L(embedding.shape[0]), F(smoothing), F(1.0),
+                                                ctypes.byref(plain))
+            torch.mm(logits, embedding, out=dh[start : start + h.shape[0]])
+            de.addmm_(logits.t(), h)
+        ctx.save_for_backward(dh, de)
+        return hidden.new_tensor(total), hidden.new_tensor(plain.value)
+
+    @staticmethod
+    def backward(ctx, dtotal, _):
+        dh, de = ctx.saved_tensors
+        return dh.mul_(dtotal), de.mul_(dtotal), None, None
