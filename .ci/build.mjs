@@ -1,28 +1,31 @@
 // Builds the native tool, both WebAssembly modules, and from them the npm package in dist/.
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setup } from './setup.mjs';
-import { isMain, main, root, run, runQuietly, step } from './shell.mjs';
+import { isMain, main, root, run, runNpm, runQuietly, step } from './shell.mjs';
 
 /** The WebAssembly builds: the directory of each in dist/, and the CMake preset that it comes from. */
 export const wasmBuilds = { simd128: 'wasm', relaxed: 'wasm-relaxed' };
 
-/** Configures (quickly, if nothing changed) and builds one CMake preset. */
+/** Builds one CMake preset, configuring it before where ninja would not notice that it has to be. */
 export function buildPreset(preset) {
-  runQuietly('cmake', ['--preset', preset]);
+  const time = (file) => statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (time(`build/${preset}/build.ninja`) < time('CMakePresets.json'))
+    runQuietly('cmake', ['--preset', preset]);
   run('cmake', ['--build', '--preset', preset, '--parallel', String(availableParallelism())]);
 }
 
 export const buildNative = () => step('Native build', () => buildPreset('native'));
 
-export const buildWasm = () => step('WebAssembly builds', () => Object.values(wasmBuilds).forEach(buildPreset));
+export const buildWasm = () =>
+  step('WebAssembly builds', () => Object.values(wasmBuilds).forEach(buildPreset));
 
 export const buildPackage = () =>
   step('Package', () => {
     const dist = join(root, 'dist');
     rmSync(dist, { recursive: true, force: true });
-    run('npx', ['tsc', '--project', 'bindings']);
+    runNpm('tsc', ['--project', 'bindings']);
 
     for (const [name, preset] of Object.entries(wasmBuilds)) {
       mkdirSync(join(dist, name), { recursive: true });
@@ -30,12 +33,18 @@ export const buildPackage = () =>
       cpSync(join(root, 'build/wasm/octavo.d.ts'), join(dist, name, 'octavo.d.mts'));
       // Emscripten leaves names long.
       const glue = join('build', preset, 'octavo.mjs');
-      run('npx', ['esbuild', glue, '--minify', '--log-level=warning', `--outfile=dist/${name}/octavo.mjs`]);
+      runNpm('esbuild', [glue, '--minify', '--log-level=warning', `--outfile=dist/${name}/octavo.mjs`]);
     }
 
     const { scripts, devDependencies, optionalDependencies, ...manifest } = JSON.parse(
       readFileSync(join(root, 'package.json'), 'utf8'),
     );
+    manifest.sideEffects = false;
+    manifest.exports = {
+      '.': { types: './index.d.ts', default: './index.js' },
+      './*.wasm': './*.wasm',
+      './package.json': './package.json',
+    };
     writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
     for (const file of ['README.md', 'LICENSE']) cpSync(join(root, file), join(dist, file));
     writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses());

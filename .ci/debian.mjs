@@ -1,7 +1,7 @@
 // Debian's packages: installing them, and fetching single ones without touching the system.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { Trouble, cache, run, runQuietly, say, which } from './shell.mjs';
+import { Trouble, cache, runQuietly, say, which } from './shell.mjs';
 
 /** What the build needs from Debian: a package, and the program, header or file that shows it is there. */
 const packages = {
@@ -33,8 +33,13 @@ export function installPackages(extra = {}) {
   if (missing.length === 0) return;
 
   const list = missing.join(' ');
-  if (!which('apt-get')) throw new Trouble(`Missing here: what Debian 12 calls ${list}; please install it.`);
-  if (process.getuid() !== 0) throw new Trouble(`Missing packages: as root, run "apt-get install ${list}".`);
+  if (!which('apt-get') || process.getuid() !== 0) {
+    const remedy = `run this once as root on Debian 12 so that it can be set up (apt-get install ${list})`;
+    if (missing.some((name) => name in emscriptenPackages)) {
+      throw new Trouble(`emcc ≥ 3.1.69 is needed: ${remedy}, or put an emsdk's emcc on PATH.`);
+    }
+    throw new Trouble(`Something is missing: ${remedy}.`);
+  }
   say(`   installing ${list}`);
   const options = ['-y', '-q', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300'];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
@@ -64,7 +69,7 @@ function mirror() {
     }
   }
   throw new Trouble(
-    'emcc ≥ 3.1.69 is needed: set up on Debian 12, where it can be fetched, or put an emsdk\'s emcc on PATH.',
+    "emcc ≥ 3.1.69 is needed: set up on Debian 12, where it can be fetched, or put an emsdk's emcc on PATH.",
   );
 }
 
@@ -94,7 +99,16 @@ export function privateApt() {
     ].join('\n'),
   );
   const env = { ...process.env, APT_CONFIG: join(home, 'apt.conf') };
-  const apt = (directory, ...args) => runQuietly('apt-get', ['-q', ...args], { env, cwd: directory });
+  const apt = (directory, ...args) => {
+    try {
+      return runQuietly('apt-get', ['-q', ...args], { env, cwd: directory });
+    } catch (error) {
+      throw new Trouble(
+        `Nothing could be fetched from Debian 13: check the network, or put an emsdk's emcc ≥ 3.1.69 on PATH.`,
+        { cause: error },
+      );
+    }
+  };
   apt(home, 'update');
   return apt;
 }

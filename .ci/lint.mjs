@@ -1,7 +1,7 @@
 // Checks form and types of everything; with --fix, puts the form right.
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMain, main, root, run, step } from './shell.mjs';
+import { Trouble, isMain, main, root, run, runNpm, step } from './shell.mjs';
 
 /** Every C++ file of ours. */
 const cppFiles = () =>
@@ -13,10 +13,13 @@ const cppFiles = () =>
 
 export const lint = ({ fix = false } = {}) =>
   step(fix ? 'Format' : 'Lint', () => {
+    if (!existsSync(join(root, 'dist/index.d.ts'))) {
+      throw new Trouble('The types of the package are made by building it: run "npm run build" first.');
+    }
     run('clang-format-19', [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...cppFiles()]);
-    run('npx', ['prettier', '--log-level=warn', fix ? '--write' : '--check', '.']);
-    run('npx', ['eslint', ...(fix ? ['--fix'] : []), '--max-warnings=0', '.']);
-    if (!fix) run('npx', ['tsc']);
+    runNpm('prettier', ['--log-level=warn', fix ? '--write' : '--check', '.']);
+    runNpm('eslint', [...(fix ? ['--fix'] : []), '--max-warnings=0', '.']);
+    if (!fix) runNpm('tsc', []);
   });
 
 if (isMain(import.meta)) await main(() => lint({ fix: process.argv.includes('--fix') }));

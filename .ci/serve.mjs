@@ -2,7 +2,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
-import { root, say } from './shell.mjs';
+import { root } from './shell.mjs';
 
 const types = {
   '.css': 'text/css; charset=utf-8',
@@ -26,7 +26,9 @@ function find(url) {
   } catch {
     return undefined;
   }
-  const file = path.startsWith('/octavo/') ? join(root, 'dist', path.slice('/octavo/'.length)) : join(root, 'web', path);
+  const file = path.startsWith('/octavo/')
+    ? join(root, 'dist', path.slice('/octavo/'.length))
+    : join(root, 'web', path);
   const candidates = path.endsWith('/') ? [join(file, 'index.html')] : [file];
   return candidates.find((name) => statSync(name, { throwIfNoEntry: false })?.isFile());
 }

@@ -1,8 +1,8 @@
 // What every script here needs: where things are, running a command, and speaking to the user.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -16,8 +16,10 @@ export function run(command, args, options = {}) {
   const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
   if (result.error) throw new Trouble(`${command} cannot be started (${result.error.code}).`);
   if (result.status !== 0) {
-    if (options.stdio === 'pipe') say(`${result.stdout}${result.stderr}`.trim().split('\n').slice(-40).join('\n'));
-    throw new Trouble(`"${[command, ...args].join(' ')}" failed (status ${result.status ?? result.signal}).`);
+    const output = `${result.stdout ?? ''}${result.stderr ?? ''}`.trim();
+    if (output) say(output.split('\n').slice(-40).join('\n'));
+    const shown = [basename(command), ...args.slice(0, 4), ...(args.length > 4 ? ['…'] : [])].join(' ');
+    throw new Trouble(`"${shown}" failed (${result.signal ?? `status ${result.status}`}).`);
   }
   return result;
 }
@@ -25,6 +27,9 @@ export function run(command, args, options = {}) {
 /** Runs a command and returns its output, which is shown only if it fails. */
 export const runQuietly = (command, args, options = {}) =>
   run(command, args, { stdio: 'pipe', encoding: 'utf8', maxBuffer: 1 << 28, ...options }).stdout;
+
+/** Runs a program that an npm package brought. */
+export const runNpm = (program, args) => run(join(root, 'node_modules/.bin', program), args);
 
 /** The full path of a program on PATH, or undefined. */
 export const which = (program) =>
@@ -45,7 +50,7 @@ export async function step(title, work) {
 }
 
 /** Whether a module is the script that was started, rather than imported. */
-export const isMain = (meta) => process.argv[1] === fileURLToPath(meta.url);
+export const isMain = (meta) => realpathSync(process.argv[1]) === fileURLToPath(meta.url);
 
 /** Runs a script's main function; trouble ends it with its one sentence. */
 export async function main(work) {

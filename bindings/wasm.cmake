@@ -4,15 +4,13 @@ set_target_properties(octavo_wasm PROPERTIES OUTPUT_NAME octavo SUFFIX .mjs)
 target_link_libraries(octavo_wasm PRIVATE octavo_engine)
 target_compile_definitions(octavo_wasm PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)  # as there is no RTTI
 target_link_options(octavo_wasm PRIVATE
-  -Os
-  -lembind
-  -fno-exceptions -fno-rtti
+  -lembind -fno-exceptions -fno-rtti
   -sMODULARIZE -sEXPORT_ES6 -sENVIRONMENT=web,worker,node
-  -sDYNAMIC_EXECUTION=0                      # Embind without eval: a page needs only 'wasm-unsafe-eval'
+  -sDYNAMIC_EXECUTION=0  # Embind without eval: a page needs only 'wasm-unsafe-eval'
   -sFILESYSTEM=0 -sSUPPORT_LONGJMP=0 -sMALLOC=emmalloc
-  -sINITIAL_MEMORY=1MB -sSTACK_SIZE=256kB -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB
-  -sINCOMING_MODULE_JS_API=[locateFile,wasmBinary,instantiateWasm]
-  )
-if(NOT OCTAVO_RELAXED_SIMD)  # Emscripten runs the module to find its types, in a Node that may lack relaxed SIMD
+  -sINITIAL_MEMORY=1MB -sSTACK_SIZE=256kB -sALLOW_MEMORY_GROWTH
+  -sINCOMING_MODULE_JS_API=[locateFile,wasmBinary,instantiateWasm])
+if(NOT OCTAVO_RELAXED_SIMD)
+  # Emscripten runs the module to find its types, in a Node that may lack relaxed SIMD.
   target_link_options(octavo_wasm PRIVATE --emit-tsd octavo.d.ts)
 endif()

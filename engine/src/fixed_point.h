@@ -9,7 +9,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 
 namespace octavo {
 
@@ -21,13 +20,13 @@ constexpr int32_t kOneQ15 = 32767;
 // Range: |x| < 2^30 for shift > 0 (the rounding constant is at most 2^29); |x|·2^-shift < 2^31 otherwise.
 constexpr int32_t rounding_shift(int32_t x, int shift) {
   if (shift <= 0) return x * (1 << -shift);
-  const int32_t magnitude = (std::abs(x) + (1 << (shift - 1))) >> shift;
+  const int32_t magnitude = ((x < 0 ? -x : x) + (1 << (shift - 1))) >> shift;
   return x < 0 ? -magnitude : magnitude;
 }
 
 // round(x·m / 2^15). Range: |x| <= 32767 and 0 <= m <= 32767, so |x|·m + 2^14 < 2^31 and |result| <= |x|.
 constexpr int32_t multiply_q15(int32_t x, int32_t m) {
-  const int32_t magnitude = (std::abs(x) * m + (1 << 14)) >> 15;
+  const int32_t magnitude = ((x < 0 ? -x : x) * m + (1 << 14)) >> 15;
   return x < 0 ? -magnitude : magnitude;
 }
 

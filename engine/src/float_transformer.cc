@@ -41,8 +41,7 @@ FloatTransformer::FloatTransformer(std::shared_ptr<const ModelFile> file, FloatN
       network_(std::move(network)),
       width_(static_cast<int>(network_.shape.width)) {}
 
-// ----------------------------------------------------------------------------------------------------------
-// the network
+// ----------------------------------------------------------------------------------- the network
 
 void FloatTransformer::encode(std::span<const int32_t> tokens, std::span<const int32_t> offsets) {
   if (network_.encoder.empty()) return;
@@ -50,7 +49,7 @@ void FloatTransformer::encode(std::span<const int32_t> tokens, std::span<const i
   offsets_.assign(offsets.begin(), offsets.end());
   for (size_t s = 0; s + 1 < offsets.size(); ++s) {
     for (int i = offsets[s]; i < offsets[s + 1]; ++i)
-      embed(tokens[i], i - offsets[s], stream_ + int64_t{i} * width_);
+      embed(tokens[static_cast<size_t>(i)], i - offsets[s], stream_ + int64_t{i} * width_);
   }
   for (int n = 0; n < static_cast<int>(network_.encoder.size()); ++n) encoder_layer(n, offsets);
   norm(network_.encoder_norm, stream_, total, normed_);  // (total, d)
@@ -157,8 +156,8 @@ void FloatTransformer::decoder_layer(int number, std::span<const StepRow> rows) 
   feed_forward(layer.ffn_norm, layer.w1, layer.w2, count, "decoder", number);
 }
 
-// out = Σ_j w_j·v_j / Σ_j w_j in each head, w = ReLU(q·k_j/√hd + b)ⁿ + |δ| or exp(q·k_j/√hd).   q,
-// out: (d)
+// out = Σ_j w_j·v_j / Σ_j w_j in each head, with the weights ReLU(q·k_j/√hd + b)ⁿ + |δ| or
+// exp(q·k_j/√hd).   q, out: (d)
 void FloatTransformer::attend(const FloatAttentionWeights& weights, const float* q,
                               const KeysValues& seen, float* out, float* shares) const {
   const NetworkShape& shape = network_.shape;
@@ -211,8 +210,7 @@ void FloatTransformer::show(const char* side, int number, const char* what, int 
   observer_(name, rows, width_, values);
 }
 
-// ---------------------------------------------------------------------------------------------------
-// results and memory
+// ---------------------------------------------------------------------------- results and memory
 
 std::span<const float> FloatTransformer::logits(int row) const {
   const size_t n = network_.shape.vocabulary;

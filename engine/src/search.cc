@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "hypotheses.h"
 #include "log_softmax.h"
@@ -25,20 +26,24 @@ struct Candidate {
   int32_t parent;  // index in Sentence::live
 };
 
-// Everything one call needs; vectors are reserved when a sentence is added, so that steps do not allocate.
-class Batch {
+}  // namespace
+
+// The sentences being searched; vectors are reserved when a sentence is added, so that steps do not allocate.
+class Search::Batch {
  public:
-  Batch(Transformer& network, const Options& options)
+  Batch(Transformer& network, const Options& options, size_t size)
       : network_(network),
         options_(options),
         eos_(static_cast<int32_t>(network.shape().eos)),
+        size_(size),
         log_probabilities_(network.shape().vocabulary) {
     candidates_.reserve(2 * static_cast<size_t>(options.beam) + 1);
   }
 
   void add(size_t index, std::span<const int32_t> source);
-  Status decode();
-  const std::vector<Sentence>& sentences() const { return sentences_; }
+  Status reserve();
+  bool step();
+  std::vector<Translation> translations() const;
 
  private:
   void advance_greedily(Sentence& sentence, int row);
@@ -55,9 +60,10 @@ class Batch {
   }
 
   Transformer& network_;
-  const Options& options_;
+  const Options options_;
   const int32_t eos_;
-  int step_ = 0;
+  const size_t size_;  // sentences of the caller, empty ones included
+  int step_ = -1;      // of the decoder; -1 before the encoder ran
   std::vector<Sentence> sentences_;
   std::vector<int32_t> tokens_, offsets_ = {0};
   std::vector<float> log_probabilities_;  // (vocabulary) of the row at hand
@@ -65,7 +71,7 @@ class Batch {
   std::vector<StepRow> rows_;
 };
 
-void Batch::add(size_t index, std::span<const int32_t> source) {
+void Search::Batch::add(size_t index, std::span<const int32_t> source) {
   const auto length = static_cast<float>(source.size());
   const float wanted = options_.max_length_factor * length + static_cast<float>(options_.max_length_extra);
   const auto number = static_cast<int>(sentences_.size());
@@ -83,7 +89,8 @@ void Batch::add(size_t index, std::span<const int32_t> source) {
   offsets_.push_back(static_cast<int32_t>(tokens_.size()));
 }
 
-Status Batch::decode() {
+// All memory for the search, at once.
+Status Search::Batch::reserve() {
   const int count = static_cast<int>(sentences_.size());
   int longest = 0;
   for (const Sentence& sentence : sentences_) longest = std::max(longest, sentence.limit);
@@ -91,40 +98,54 @@ Status Batch::decode() {
                              .source_tokens = static_cast<int>(tokens_.size()),
                              .slots = count * options_.beam,
                              .target_length = longest};
-  if (Status status = network_.reserve(capacity)) return status;
   rows_.reserve(static_cast<size_t>(capacity.slots));
+  return count == 0 ? std::nullopt : network_.reserve(capacity);
+}
 
-  const auto cancelled = [&] { return options_.cancelled != nullptr && options_.cancelled(options_.cancel_context); };
-  if (cancelled()) return Error{std::string(kCancelled)};
-  network_.encode(tokens_, offsets_);
-
-  for (step_ = 0;; ++step_) {
-    rows_.clear();
-    for (const Sentence& sentence : sentences_) {
-      for (const Live& live : sentence.live) {
-        const int32_t previous = live.node < 0 ? eos_ : sentence.nodes[static_cast<size_t>(live.node)].token;
-        rows_.push_back({.sentence = sentence.number, .slot = live.slot, .position = step_, .token = previous});
-      }
+bool Search::Batch::step() {
+  if (step_ < 0) {
+    if (!sentences_.empty()) network_.encode(tokens_, offsets_);
+    step_ = 0;
+    return !sentences_.empty();
+  }
+  rows_.clear();
+  for (const Sentence& sentence : sentences_) {
+    for (const Live& live : sentence.live) {
+      const int32_t previous = live.node < 0 ? eos_ : sentence.nodes[static_cast<size_t>(live.node)].token;
+      rows_.push_back({.sentence = sentence.number, .slot = live.slot, .position = step_, .token = previous});
     }
-    if (rows_.empty()) return std::nullopt;
-    if (cancelled()) return Error{std::string(kCancelled)};
-    network_.step(rows_);
+  }
+  if (rows_.empty()) return false;
+  network_.step(rows_);
 
-    int row = 0;
-    for (Sentence& sentence : sentences_) {
-      const int alive = static_cast<int>(sentence.live.size());
-      if (alive == 0) continue;
-      options_.beam == 1 ? advance_greedily(sentence, row) : advance_beam(sentence, row);
-      row += alive;
-      if (step_ + 1 < sentence.limit) continue;
+  int row = 0;
+  bool more = false;
+  for (Sentence& sentence : sentences_) {
+    const int alive = static_cast<int>(sentence.live.size());
+    if (alive == 0) continue;
+    options_.beam == 1 ? advance_greedily(sentence, row) : advance_beam(sentence, row);
+    row += alive;
+    if (step_ + 1 >= sentence.limit) {
       for (const Live& live : sentence.live) finish(sentence, live, live.log_probability, true);
       sentence.live.clear();
     }
+    more |= !sentence.live.empty();
   }
+  ++step_;
+  return more;
+}
+
+std::vector<Translation> Search::Batch::translations() const {
+  std::vector<Translation> translations(size_);
+  for (const Sentence& sentence : sentences_) translations[sentence.index] = sentence.translation(options_);
+  for (Translation& translation : translations) {
+    if (translation.alternatives.empty()) translation.alternatives.emplace_back();  // nothing to translate
+  }
+  return translations;
 }
 
 // The best allowed token, without computing probabilities as long as that is the best token of all.
-void Batch::advance_greedily(Sentence& sentence, int row) {
+void Search::Batch::advance_greedily(Sentence& sentence, int row) {
   Live& live = sentence.live.front();
   std::array<int32_t, kMaxLoopPhrase> looping;
   const int loops = live.guard.looping(sentence.loops, looping);
@@ -155,7 +176,7 @@ void Batch::advance_greedily(Sentence& sentence, int row) {
 }
 
 // One step of all hypotheses of a sentence: of all their continuations the most probable ones live on.
-void Batch::advance_beam(Sentence& sentence, int first_row) {
+void Search::Batch::advance_beam(Sentence& sentence, int first_row) {
   const auto beam = static_cast<size_t>(options_.beam);
   // Every hypothesis may end, so this many candidates are sure to contain `beam` that do not.
   const size_t capacity = beam + sentence.live.size();
@@ -207,7 +228,7 @@ void Batch::advance_beam(Sentence& sentence, int first_row) {
 
 // Each hypothesis needs a slot with its own history. The first child of a parent goes on in the parent's; the others get copies
 // in slots that nobody reads any more.
-void Batch::assign_slots(Sentence& sentence) {
+void Search::Batch::assign_slots(Sentence& sentence) {
   const int first = sentence.number * options_.beam;
   uint64_t taken = 0;
   static_assert(kMaxBeam <= 64);
@@ -227,7 +248,7 @@ void Batch::assign_slots(Sentence& sentence) {
 }
 
 // Inserts a candidate at its place; an equal one that came earlier stays before it.
-void Batch::offer(const Candidate& candidate, size_t capacity) {
+void Search::Batch::offer(const Candidate& candidate, size_t capacity) {
   if (candidates_.size() == capacity) candidates_.pop_back();
   const auto place =
       std::upper_bound(candidates_.begin(), candidates_.end(), candidate,
@@ -235,7 +256,7 @@ void Batch::offer(const Candidate& candidate, size_t capacity) {
   candidates_.insert(place, candidate);
 }
 
-void Batch::mask_forbidden() {
+void Search::Batch::mask_forbidden() {
   for (const int32_t token : options_.forbidden) {
     const bool known = token >= 0 && static_cast<size_t>(token) < log_probabilities_.size();
     if (known && token != eos_) log_probabilities_[static_cast<size_t>(token)] = kImpossible;
@@ -243,7 +264,7 @@ void Batch::mask_forbidden() {
 }
 
 // Rules out the tokens that would make a loop. Returns whether the hypothesis was about to: the best of all was one of them.
-bool Batch::mask_loops(const Live& live, const LoopGuard::Limits& limits) {
+bool Search::Batch::mask_loops(const Live& live, const LoopGuard::Limits& limits) {
   std::array<int32_t, kMaxLoopPhrase> looping;
   const int loops = live.guard.looping(limits, looping);
   float ruled_out = kImpossible;
@@ -255,30 +276,31 @@ bool Batch::mask_loops(const Live& live, const LoopGuard::Limits& limits) {
   return ruled_out > kImpossible && ruled_out > *std::max_element(log_probabilities_.begin(), log_probabilities_.end());
 }
 
-int32_t Batch::keep_attention(Sentence& sentence, int row) const {
+int32_t Search::Batch::keep_attention(Sentence& sentence, int row) const {
   return options_.alignment ? sentence.keep_attention(network_.alignment(row)) : 0;
 }
 
-void Batch::finish(Sentence& sentence, const Live& live, float log_probability, bool limited) const {
+void Search::Batch::finish(Sentence& sentence, const Live& live, float log_probability, bool limited) const {
   const float score = normalised(log_probability, step_ + 1);
   sentence.finish({live.node, score, live.loop_stopped, limited}, static_cast<size_t>(options_.beam));
 }
 
 // log P / length^a, with the same bits on every platform.
-float Batch::normalised(float log_probability, int length) const {
+float Search::Batch::normalised(float log_probability, int length) const {
   const auto tokens = static_cast<float>(length);
   if (options_.length_penalty == 1) return log_probability / tokens;
   return log_probability * exact_exp(-options_.length_penalty * exact_log(tokens));
 }
 
-}  // namespace
+Search::Search(Transformer& network) : network_(network) {}
+Search::~Search() = default;
 
-Result<std::vector<Translation>> Search::translate(std::span<const std::vector<int32_t>> sentences, const Options& options) {
+Status Search::start(std::span<const std::vector<int32_t>> sentences, const Options& options) {
   const NetworkShape& shape = network_.shape();
-  if (Status status = check_options(options)) return *status;
+  if (Status status = check_options(options)) return status;
   if (shape.encoder_layers == 0) return Error{"This model is a language model: it scores text but cannot translate."};
 
-  Batch batch(network_, options);
+  batch_ = std::make_unique<Batch>(network_, options, sentences.size());
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (sentences[i].size() > shape.max_length) {
       return Error{"A sentence has " + std::to_string(sentences[i].size()) + " tokens, the model takes at most " +
@@ -289,18 +311,21 @@ Result<std::vector<Translation>> Search::translate(std::span<const std::vector<i
         return Error{"The token " + std::to_string(token) + " is not in the model's vocabulary."};
       }
     }
-    if (!sentences[i].empty()) batch.add(i, sentences[i]);
+    if (!sentences[i].empty()) batch_->add(i, sentences[i]);
   }
+  return batch_->reserve();
+}
 
-  std::vector<Translation> translations(sentences.size());
-  if (!batch.sentences().empty()) {
-    if (Status status = batch.decode()) return *status;
-  }
-  for (const Sentence& sentence : batch.sentences()) translations[sentence.index] = sentence.translation(options);
-  for (Translation& translation : translations) {
-    if (translation.alternatives.empty()) translation.alternatives.emplace_back();  // nothing to translate
-  }
-  return translations;
+bool Search::step() { return batch_->step(); }
+
+std::vector<Translation> Search::finish() { return std::exchange(batch_, nullptr)->translations(); }
+
+Result<std::vector<Translation>> Search::translate(std::span<const std::vector<int32_t>> sentences, const Options& options) {
+  if (Status status = start(sentences, options)) return *status;
+  do {
+    if (options.cancelled != nullptr && options.cancelled(options.cancel_context)) return Error{std::string(kCancelled)};
+  } while (step());
+  return finish();
 }
 
 }  // namespace octavo

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,15 +25,26 @@ struct Translation {
   std::vector<Hypothesis> alternatives;  // best first, never empty
 };
 
+// One batch at a time, in steps, so that the caller decides how long to work before it looks at something else.
 class Search {
  public:
-  explicit Search(Transformer& network) : network_(network) {}
+  explicit Search(Transformer& network);
+  ~Search();
 
-  // Translates sentences (tokens without end marks) in one batch. The result of each is the same as if it were alone.
+  // Takes sentences (tokens without end marks). The result of each is the same as if it were alone in the batch.
+  Status start(std::span<const std::vector<int32_t>> sentences, const Options& options);
+  // Runs the encoder (first call) or one decoder step. Returns whether there is more to do.
+  bool step();
+  // After the last step: one translation per sentence, in order.
+  std::vector<Translation> finish();
+
+  // All of it at once, asking options.cancelled before every step.
   Result<std::vector<Translation>> translate(std::span<const std::vector<int32_t>> sentences, const Options& options);
 
  private:
+  class Batch;
   Transformer& network_;
+  std::unique_ptr<Batch> batch_;
 };
 
 }  // namespace octavo

@@ -16,7 +16,7 @@ namespace {
 
 // What one batch may hold. Larger batches would only cost memory: 32 rows already reuse each weight as often as it pays.
 constexpr int kBatchRows = 32;            // hypotheses
-constexpr int kBatchSourceTokens = 1024;  // over all sentences
+constexpr int kBatchSourceTokens = 384;   // over all sentences: the encoder then takes some 50 ms, the grain of cancelling
 constexpr int kBatchCacheTokens = 4096;   // hypotheses × length of the longest
 
 // A piece of work for the search: one segment, or one run of a segment that is too long.
@@ -115,49 +115,94 @@ void Translator::Parts::append(const std::vector<int32_t>& source, const Transla
   }
 }
 
-Result<std::vector<TranslatedSegment>> Translator::translate(std::span<const std::string> segments, const Options& options) {
-  if (const Status invalid = check_options(options)) return *invalid;
-  std::vector<TranslatedSegment> results(segments.size());
+struct TranslationJob::State {
+  Translator::Parts& parts;
+  Options options;
+  std::vector<std::string> segments;
+  std::vector<TranslatedSegment> results;
   std::vector<Run> runs;
-  for (size_t i = 0; i < segments.size(); ++i) {
-    const std::string_view text = trim(segments[i]).text;
-    const std::vector<int> tokens = parts_->vocabulary.encode(text);
-    size_t start = 0;
-    for (const size_t end : split_tokens(parts_->vocabulary, tokens, max_tokens())) {
-      if (end > start) runs.push_back({i, {tokens.begin() + static_cast<std::ptrdiff_t>(start), tokens.begin() + static_cast<std::ptrdiff_t>(end)}});
-      start = end;
-    }
-    if (options.scores || options.alignment) results[i].source_offsets = token_offsets(parts_->vocabulary, segments[i], tokens);
-  }
+  std::vector<size_t> order;  // of the runs: long ones first, so that those of a batch are about equally long
+  size_t done = 0;            // runs of `order` that are translated
+  std::vector<size_t> batch;  // being translated now
+  std::vector<Translation> translations;
+  Search search;
+};
 
-  // Long runs first, so that the runs of a batch are about equally long and finish together.
-  std::vector<size_t> order(runs.size());
+TranslationJob::TranslationJob(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TranslationJob::~TranslationJob() = default;
+
+Result<std::unique_ptr<TranslationJob>> Translator::start(std::vector<std::string> segments, const Options& options) {
+  if (const Status invalid = check_options(options)) return *invalid;
+  const Vocabulary& vocabulary = parts_->vocabulary;
+  std::unique_ptr<TranslationJob::State> state(new TranslationJob::State{
+      *parts_, options, std::move(segments), {}, {}, {}, 0, {}, {}, Search(*parts_->network)});
+  state->results.resize(state->segments.size());
+  for (size_t i = 0; i < state->segments.size(); ++i) {
+    const std::string_view text = trim(state->segments[i]).text;
+    const std::vector<int> tokens = vocabulary.encode(text);
+    auto start = tokens.begin();
+    for (const size_t end : split_tokens(vocabulary, tokens, max_tokens())) {
+      const auto stop = tokens.begin() + static_cast<std::ptrdiff_t>(end);
+      if (stop != start) state->runs.push_back({i, {start, stop}});
+      start = stop;
+    }
+    if (options.scores || options.alignment) {
+      state->results[i].source_offsets = token_offsets(vocabulary, state->segments[i], tokens);
+    }
+  }
+  std::vector<size_t>& order = state->order;
+  order.resize(state->runs.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return runs[a].tokens.size() > runs[b].tokens.size(); });
-  std::vector<Translation> translations(runs.size());
-  Search search(*parts_->network);
-  for (size_t done = 0; done < order.size();) {
-    const std::vector<size_t> batch = parts_->take_batch(runs, std::span(order).subspan(done), options);
-    std::vector<std::vector<int32_t>> sentences;
-    for (const size_t i : batch) sentences.push_back(runs[i].tokens);
-    Result<std::vector<Translation>> found = search.translate(sentences, options);
-    if (!found) return Error{found.error()};
-    for (size_t n = 0; n < batch.size(); ++n) translations[batch[n]] = std::move((*found)[n]);
-    done += batch.size();
-  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return state->runs[a].tokens.size() > state->runs[b].tokens.size(); });
+  state->translations.resize(order.size());
+  return std::unique_ptr<TranslationJob>(new TranslationJob(std::move(state)));
+}
 
-  for (size_t i = 0; i < runs.size(); ++i) parts_->append(runs[i].tokens, translations[i], options, results[runs[i].segment]);
-  for (size_t i = 0; i < segments.size(); ++i) {
-    const Trimmed parts = trim(segments[i]);
-    if (results[i].alternatives.empty()) {
-      results[i].alternatives.emplace_back().text = parts.text;  // nothing to translate
-    }
-    for (TranslatedText& alternative : results[i].alternatives) {
+Result<bool> TranslationJob::advance() {
+  State& state = *state_;
+  if (state.batch.empty()) {
+    if (state.done == state.order.size()) return false;
+    state.batch = state.parts.take_batch(state.runs, std::span(state.order).subspan(state.done), state.options);
+    std::vector<std::vector<int32_t>> sentences;
+    for (const size_t i : state.batch) sentences.push_back(state.runs[i].tokens);
+    if (const Status status = state.search.start(sentences, state.options)) return *status;
+  }
+  if (state.search.step()) return true;
+  std::vector<Translation> found = state.search.finish();
+  for (size_t n = 0; n < found.size(); ++n) state.translations[state.batch[n]] = std::move(found[n]);
+  state.done += state.batch.size();
+  state.batch.clear();
+  return state.done < state.order.size();
+}
+
+std::vector<TranslatedSegment> TranslationJob::finish() {
+  State& state = *state_;
+  for (size_t i = 0; i < state.runs.size(); ++i) {
+    const Run& run = state.runs[i];
+    state.parts.append(run.tokens, state.translations[i], state.options, state.results[run.segment]);
+  }
+  for (size_t i = 0; i < state.segments.size(); ++i) {
+    const Trimmed parts = trim(state.segments[i]);
+    std::vector<TranslatedText>& alternatives = state.results[i].alternatives;
+    if (alternatives.empty()) alternatives.emplace_back().text = parts.text;  // nothing to translate
+    for (TranslatedText& alternative : alternatives) {
       for (uint32_t& offset : alternative.offsets) offset += static_cast<uint32_t>(parts.before.size());
       alternative.text = concat({parts.before, alternative.text, parts.after});
     }
   }
-  return results;
+  return std::move(state.results);
+}
+
+Result<std::vector<TranslatedSegment>> Translator::translate(std::vector<std::string> segments, const Options& options) {
+  Result<std::unique_ptr<TranslationJob>> job = start(std::move(segments), options);
+  if (!job) return Error{job.error()};
+  for (;;) {
+    if (options.cancelled != nullptr && options.cancelled(options.cancel_context)) return Error{std::string(kCancelled)};
+    const Result<bool> more = (*job)->advance();
+    if (!more) return Error{more.error()};
+    if (!*more) return (*job)->finish();
+  }
 }
 
 }  // namespace octavo

@@ -25,6 +25,9 @@ int main(int argc, char** argv) {
   octavo::add_quantize(app);
   octavo::add_inspect(app);
   octavo::add_translate(app);
+  octavo::add_evaluate(app);
+  octavo::add_score(app);
+  octavo::add_bench(app);
   CLI11_PARSE(app, argc, argv);
   return 0;
 }

@@ -195,7 +195,8 @@ class Augmenter:
         spans = shared_spans(source, target, self.stop_words)
         if spans and self.rng.random() < 0.6:
             in_source, in_target = self.rng.choice(spans)
-            entity = self.entity.any()
+            numeric = source[in_source[0] : in_source[1]].isdecimal()
+            entity = self.entity.number() if numeric else self.entity.name()
             return substitute(source, {in_source: entity}), substitute(target, {in_target: entity})
         return self._insert(source, target, self.entity.any())
 
@@ -278,7 +279,7 @@ class Augmenter:
             pair
             for pairs in self.domains.values()
             for pair in pairs
-            if all(len(words(side)) == 1 and re.match(r"[^\W\d_]{2,}", side) for side in pair)
+            if all(re.fullmatch(r"[^\W\d_]{2,}(?:-[^\W\d_]+)*[!?]?", side) for side in pair)
         ]
         return random.Random(f"{self.seed} words").sample(single, min(PAIRS_EACH, len(single)))
 

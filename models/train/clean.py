@@ -45,7 +45,9 @@ _AFTERNOON = re.compile(r"\d ?p\.?m\b", re.I)
 _FRAGMENT = re.compile(r"[.,;:)\]}!?](?![\w.(])")
 
 # Quotation marks around a passage that does not look like code.
-_QUOTATION = re.compile(r'(?<![\w=(\[{\\])(?:"([^"„“”»«=\\]+)"|»([^"„“”»«]+)«|„([^"„“”»«]+)["”])(?![\w=\\])')
+_QUOTATION = re.compile(
+    r'(?<![\w=(\[{\\;,])(?:"([^"„“”»«=\\]+)"|»([^"„“”»«]+)«|„([^"„“”»«]+)["”])(?![\w=\\;])'
+)
 
 
 def words(text):

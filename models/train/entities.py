@@ -16,7 +16,9 @@ _SCRIPTS = [
     (0x0627, 0x0648),  # Arabic
     (0x0905, 0x0939),  # Devanagari
 ]
-_EMOJI_RANGES = [(0x1F300, 0x1F64F), (0x1F680, 0x1F6FC), (0x1F900, 0x1F9FF), (0x1FA70, 0x1FAFF), (0x2600, 0x27BF)]
+_EMOJI_RANGES = [
+    (0x1F300, 0x1F64F), (0x1F680, 0x1F6FC), (0x1F900, 0x1F9FF), (0x1FA70, 0x1FAFF), (0x2600, 0x27BF),
+]
 _POPULAR_EMOJI = (
     "😀 😂 🤣 😊 😍 😘 😉 😎 😢 😭 😡 😱 🤔 🙄 😴 🥳 🥰 😅 🙂 🙃 👍 👎 👏 🙏 💪 👋 🤝 ❤️ 💔 💙 🔥 ✨ ⭐ 🎉 🎂 🎁 "
     "☀️ 🌧️ ❄️ 🌍 🌹 🐶 🐱 🍕 🍺 ☕ ⚽ 🚗 ✈️ 🏠 📧 📅 💡 ✅ ❌ ⚠️ ❓ ❗ 💯 👀 🚀 📌 🎵 1️⃣ #️⃣"
@@ -56,15 +58,21 @@ class Entities:
     def __init__(self, rng, vocabulary):
         self.rng = rng
         self.vocabulary = vocabulary
-        kinds = {
-            self.url: 5, self.email: 4, self.path: 4, self.version: 3, self.phone: 3, self.price: 3,
-            self.date: 3, self.time: 2, self.integer: 4, self.placeholder: 5, self.identifier: 4,
-            self.handle: 2, self.foreign: 3, self.serial: 2,
-        }
-        self._kinds, self._frequencies = list(kinds), list(kinds.values())
+        self._names = [
+            self.url, self.url, self.email, self.path, self.placeholder, self.placeholder, self.identifier,
+            self.handle, self.foreign, self.serial,
+        ]
+        self._numbers = [self.version, self.phone, self.price, self.date, self.time, self.integer]
 
     def any(self):
-        return self.rng.choices(self._kinds, self._frequencies)[0]()
+        return self.name() if self.rng.random() < 0.6 else self.number()
+
+    def name(self):
+        """Something that can stand where a name stood."""
+        return self.rng.choice(self._names)()
+
+    def number(self):
+        return self.rng.choice(self._numbers)()
 
     def word(self):
         return self.rng.choice(self.vocabulary)
@@ -133,7 +141,8 @@ class Entities:
         first, second, rng = self.word(), self.word(), self.rng
         return rng.choice([
             f"{first}_{second}", f"{first}{second.title()}", f"{first}.{second}()", f"{first}()", f"--{first}",
-            f"--{first}-{second}", f"-{first[0]}", f"{first}-{second}", f"`{first} {second}`", f"{first.upper()}_{second.upper()}",
+            f"--{first}-{second}", f"-{first[0]}", f"{first}-{second}", f"`{first} {second}`",
+            f"{first.upper()}_{second.upper()}",
         ])
 
     def handle(self):

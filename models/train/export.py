@@ -52,7 +52,8 @@ def load_safetensors(path):
 
 # The layout of a model file is documented in engine/src/model_file.h.
 MAGIC = b"OCTAVO\r\n"
-SHAPE = ("vocabulary", "width", "ffn", "heads", "encoder_layers", "decoder_layers", "degree", "attention", "norm", "max_length", "eos")
+SHAPE = ("vocabulary", "width", "ffn", "heads", "encoder_layers", "decoder_layers", "degree", "attention", "norm", "max_length",
+         "eos")
 HEADER = struct.Struct("<8sII11I5I4Q16x")
 TABLE = numpy.dtype([("name", "S48"), ("type", "<u4"), ("rows", "<u4"), ("cols", "<u4"), ("scale", "<f4"), ("offset", "<u8"),
                      ("bytes", "<u8")])
@@ -128,7 +129,7 @@ def checkpoint_weights(run, latest=False):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", type=Path, required=True, help="checkpoint folder of train.py")
-    parser.add_argument("-o", "--output", type=Path, help="default: model.safetensors in the run's folder; config.json goes beside it")
+    parser.add_argument("-o", "--output", type=Path, help="default: RUN/model.safetensors; config.json goes beside it")
     parser.add_argument("--half", action="store_true", help="store as F16")
     parser.add_argument("--latest", action="store_true", help="the latest weights instead of their moving average")
     for name in ("name", "source", "target"):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Language:
-    stop_words: frozenset      # frequent words, to recognise the language of a sentence
+    stop_words: frozenset      # frequent words; those that another language has too count for neither
     number_words: dict         # number -> beginnings of words that may stand for it (month names too)
     quotes: tuple              # the typographic marks around a quotation; None leaves text as it is
 
@@ -52,8 +52,7 @@ LANGUAGES = {
             "von im es sie er wir ich ihr du auch als bei nach wie oder aber wenn dass aus um über zum "
             "zur vom werden wird wurde wurden sind haben kann können noch nur diese dieser dieses "
             "ihre ihren ihnen sein seine hier durch mehr alle wo kein keine mich mir dir uns sehr bitte "
-            # These mean something else in English: naming them here makes them count for neither.
-            "also will was an so in man war hat am her not all me at"
+            "also will an her not all"
         ),
         _numbers("""
             1 ein erst januar jänner
@@ -77,7 +76,7 @@ LANGUAGES = {
         _words(
             "le la les de des du un une et est que qui dans pour pas sur avec ce cette ces il elle nous "
             "vous je tu ne se sont au aux par plus ou mais être avoir été fait peut votre vos son sa ses "
-            "leur leurs en y à où si tout tous comme d l n s c qu j cela ont était"
+            "leur leurs en y à où si tout tous comme d l n s c qu j cela ont était me on or an"
         ),
         _numbers("""
             1 un premi janvier
@@ -100,7 +99,7 @@ LANGUAGES = {
     "ro": Language(
         _words(
             "și şi de la în un o cu pe nu este sunt că ca se din pentru care mai a al ale ai prin sau "
-            "dar dacă când acest această aceste fi fost au am lui ei sa său dumneavoastră poate după"
+            "dar dacă când acest această aceste fi fost au am lui ei sa său dumneavoastră poate după are"
         ),
         _numbers("""
             1 un una prim întâi ianuarie

@@ -15,6 +15,7 @@ import multiprocessing
 import random
 import time
 from collections import Counter, defaultdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,8 @@ def clean_chunk(job):
         source, target, fault = _cleaner.clean(*pair)
         if not fault and _held_out.contains(source, target):
             fault = "held out"
-        results.append((source, target, fault))
+        identity = None if fault else tuple(heldout.fingerprint(heldout.key(text)) for text in (source, target))
+        results.append((source, target, fault, identity))
     return name, results
 
 
@@ -108,19 +110,17 @@ def clean_all(sources, report):
     seen, translations = set(), Counter()
     with multiprocessing.get_context("fork").Pool(CORES) as pool:
         for name, results in pool.imap(clean_chunk, chunks(sources)):
-            for source, target, fault in results:
+            for source, target, fault, identity in results:
                 if fault == "copy":
                     copies.add(source)
                 if not fault:
-                    source_key = heldout.fingerprint(heldout.key(source))
-                    pair_key = source_key, heldout.fingerprint(heldout.key(target))
-                    if pair_key in seen:
+                    if identity in seen:
                         fault = "duplicate"
-                    elif translations[source_key] == MAX_TRANSLATIONS:
+                    elif translations[identity[0]] == MAX_TRANSLATIONS:
                         fault = "many translations"
                     else:
-                        seen.add(pair_key)
-                        translations[source_key] += 1
+                        seen.add(identity)
+                        translations[identity[0]] += 1
                         domains[name].append((source, target))
                 report.count(name, fault or "kept", source, target)
     return {name: pairs for name, pairs in domains.items() if pairs}, copies
@@ -138,12 +138,16 @@ def vocabulary_sample(domains):
             yield from pair
 
 
-def prove_absence(folder, names, processor, test_pairs):
-    """Reads the finished files back and counts test sentences in them."""
-    matches = 0
-    for name in names:
-        with np.load(folder / f"{name}.npz") as arrays:
-            matches += heldout.count_matches(vocabulary.decode(processor, dict(arrays)), test_pairs)
+def count_matches(folder, test_pairs, name):
+    processor = vocabulary.load(folder / "spm.model")
+    with np.load(folder / f"{name}.npz") as arrays:
+        return heldout.count_matches(vocabulary.decode(processor, dict(arrays)), test_pairs)
+
+
+def prove_absence(folder, names, test_pairs):
+    """Reads the finished files back as text and counts test sentences in them."""
+    with multiprocessing.get_context("spawn").Pool(CORES) as pool:
+        matches = sum(pool.imap_unordered(partial(count_matches, folder, test_pairs), names))
     say(f"test and development sentences in the finished training data: {matches}")
     if matches:
         raise SystemExit("the training data is contaminated")
@@ -186,19 +190,21 @@ def prepare(pair, data, out, keep_vocabulary=False):
         processor = vocabulary.train(vocabulary_sample(domains), out / "spm", CORES)
     say(f"the vocabulary has {processor.get_piece_size()} pieces")
 
+    # mix.json comes last: where it is, the data is complete and proved clean.
+    (out / "mix.json").unlink(missing_ok=True)
     encoded = {name: vocabulary.encode(processor, pairs, CORES) for name, pairs in domains.items()}
     for name, arrays in encoded.items():
         np.savez(out / f"{name}.npz", **arrays)
     np.savez(out / "dev.npz", **vocabulary.encode(processor, dev, CORES))
     (out / "dev.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in dev), encoding="utf-8")
     say("encoded every domain")
+    prove_absence(out, encoded, held_out_pairs)
 
     augmented = mixture.augmented_weights({name: int(arrays["tgt_off"][-1]) for name, arrays in encoded.items()})
     mix = vocabulary.write_mix(
         out / "mix.json",
         {name: (arrays, augmented.get(name, mixture.weight(name))) for name, arrays in encoded.items()},
     )
-    prove_absence(out, mix, processor, held_out_pairs)
     summarise(report.write(out, mix), mix)
 
 

@@ -112,7 +112,8 @@ class Augmenting(unittest.TestCase):
 
     def setUp(self):
         domain = [(s, t) for s, t in self.pairs for _ in range(60)]
-        self.augmenter = augment.Augmenter({"talk": domain, "ui": [("Save", "Speichern")]}, lambda name: 1, ("en", "de"))
+        domains = {"talk": domain, "ui": [("Save", "Speichern")]}
+        self.augmenter = augment.Augmenter(domains, lambda name: 1, ("en", "de"))
 
     def test_shared_spans(self):
         spans = augment.shared_spans(*self.pairs[3], self.augmenter.stop_words)

@@ -16,15 +16,14 @@ from export import load_safetensors, save_safetensors
 from model import IntegerTransformer, Shape
 
 ROOT = Path(__file__).resolve().parents[2]
-EOS = 1
 SAMPLES = 8  # numbers kept of each row
 
 
-def vocabulary_size(path, default=400):
-    """Pieces of a sentencepiece model, rounded up to a multiple of 16: the top-level fields with number 1 of its protobuf."""
+def vocabulary(path):
+    """(pieces rounded up to a multiple of 16, id of the end mark) of a sentencepiece model: field 1 of its protobuf is a piece."""
     if not path.exists():
-        return default
-    data, at, pieces = path.read_bytes(), 0, 0
+        return 400, 1
+    data, at, pieces = path.read_bytes(), 0, []
 
     def varint():
         nonlocal at
@@ -38,13 +37,13 @@ def vocabulary_size(path, default=400):
                 return value
 
     while at < len(data):
-        key = varint()
+        key, size = varint(), varint()
         if key & 7 != 2:
             raise ValueError(f"{path} is not a sentencepiece model")
-        size = varint()
+        if key >> 3 == 1:
+            pieces.append(data[at : at + size])
         at += size
-        pieces += key >> 3 == 1
-    return (pieces + 15) // 16 * 16
+    return (len(pieces) + 15) // 16 * 16, next(i for i, piece in enumerate(pieces) if b"</s>" in piece)
 
 
 def randomise(model, seed):
@@ -70,9 +69,9 @@ def randomise(model, seed):
                 p.copy_(normal(p.shape, 0.1))
 
 
-def sequences(vocabulary, lengths, seed):
+def sequences(size, lengths, eos, seed):
     generator = torch.Generator().manual_seed(seed)
-    return [torch.randint(3, vocabulary - 16, (n,), generator=generator).tolist() + [EOS] for n in lengths]
+    return [torch.randint(3, size - 16, (n,), generator=generator).tolist() + [eos] for n in lengths]
 
 
 def rounded(row):
@@ -81,13 +80,13 @@ def rounded(row):
     return [round(x, 6) for x in row[::step][:SAMPLES].tolist()]
 
 
-def expected(model):
+def expected(model, eos):
     """Per sentence: tokens, samples of each encoder row, decoder hidden row and logits row, and the arg max of the logits."""
     shape, cases = model.shape, []
-    sources = sequences(shape.vocabulary, (0, 5, 12, 23), seed=11)
-    targets = sequences(shape.vocabulary, (0, 7, 9, 20), seed=12)
+    sources = sequences(shape.vocabulary, (0, 5, 12, 23), eos, seed=11)
+    targets = sequences(shape.vocabulary, (0, 7, 9, 20), eos, seed=12)
     for source, target in zip(sources, targets):
-        inputs = [EOS] + target[:-1]
+        inputs = [eos] + target[:-1]
         case = {"inputs": inputs}
         memory = memory_off = None
         offsets = torch.tensor([0, len(inputs)])
@@ -106,26 +105,27 @@ def expected(model):
     return {"samples": SAMPLES, "cases": cases}
 
 
-def make(name, shape, folder, seed):
+def make(name, shape, eos, folder, seed):
     model = IntegerTransformer(shape)
     randomise(model, seed)
     weights = folder / f"{name}.safetensors"
     save_safetensors(weights, dict(model.named_parameters()), half=True)
     model.load_state_dict(load_safetensors(weights))
-    config = {"name": name, "source": "en", "target": "de", "max_length": 128, **json.loads(shape.json())}
+    config = {"name": name, "source": "en", "target": "de", "max_length": 128, "eos": eos, **json.loads(shape.json())}
     (folder / f"{name}.json").write_text(json.dumps(config, indent=1) + "\n")
     with torch.no_grad():
-        (folder / f"{name}.expected.json").write_text(json.dumps(expected(model), separators=(",", ":")) + "\n")
+        (folder / f"{name}.expected.json").write_text(json.dumps(expected(model, eos), separators=(",", ":")) + "\n")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=ROOT / "tests" / "data")
     folder = parser.parse_args().output
-    small = {"vocabulary": vocabulary_size(folder / "tiny.spm"), "width": 32, "ffn": 64, "heads": 4}
-    make("tiny", Shape(**small, encoder_layers=2, decoder_layers=2), folder, seed=1)
-    make("tiny-vanilla", Shape(**small, encoder_layers=1, decoder_layers=1, attention="softmax", norm="l2"), folder, seed=2)
-    make("tiny-lm", Shape(**small, encoder_layers=0, decoder_layers=1), folder, seed=3)
+    size, eos = vocabulary(folder / "tiny.spm")
+    small = {"vocabulary": size, "width": 32, "ffn": 64, "heads": 4}
+    make("tiny", Shape(**small, encoder_layers=2, decoder_layers=2), eos, folder, seed=1)
+    make("tiny-vanilla", Shape(**small, encoder_layers=1, decoder_layers=1, attention="softmax", norm="l2"), eos, folder, seed=2)
+    make("tiny-lm", Shape(**small, encoder_layers=0, decoder_layers=1), eos, folder, seed=3)
     print(f"{sum(f.stat().st_size for f in folder.glob('tiny*')) / 1000:.0f} kB in {folder}")
 
 

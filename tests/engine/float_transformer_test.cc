@@ -1,5 +1,4 @@
-// The FP32 twin against the network as models/train/model.py defines it, written out naively in
-// double precision.
+// The FP32 twin against the network of models/train/model.py, written out naively in doubles.
 #include "float_transformer.h"
 
 #include <gtest/gtest.h>
@@ -20,17 +19,18 @@ namespace {
 
 using Row = std::vector<double>;
 using Rows = std::vector<Row>;
+using Floats = std::vector<float>;
 using Tokens = std::vector<int32_t>;
+using Step = std::vector<StepRow>;
 
 class Reference {
  public:
-  Reference(const NetworkShape& shape, const FloatWeights& weights)
-      : shape_(shape), weights_(weights) {}
+  Reference(const NetworkShape& s, const FloatWeights& w) : shape_(s), weights_(w) {}
 
   Rows encode(const Tokens& tokens) const {
     Rows x = embed(tokens);
     for (uint32_t n = 0; n < shape_.encoder_layers; ++n)
-      x = layer("encoder." + std::to_string(n), x, nullptr, false);
+      layer("encoder." + std::to_string(n), nullptr, false, x);
     return norm("encoder_norm", x);
   }
 
@@ -38,46 +38,47 @@ class Reference {
   Rows decode(const Tokens& inputs, const Rows* memory) const {
     Rows y = embed(inputs);
     for (uint32_t n = 0; n < shape_.decoder_layers; ++n)
-      y = layer("decoder." + std::to_string(n), y, memory, true);
-    return linear("embedding", norm("decoder_norm", y), false);
+      layer("decoder." + std::to_string(n), memory, true, y);
+    return linear("embedding", norm("decoder_norm", y));
   }
 
  private:
-  Rows layer(const std::string& name, Rows x, const Rows* memory, bool causal) const {
-    const Rows qkv = linear(name + ".self_attn.qkv", norm(name + ".self_norm", x), true);
-    add(x, attend(name + ".self_attn", columns(qkv, 0), columns(qkv, 1), columns(qkv, 2), causal));
+  void layer(const std::string& name, const Rows* memory, bool causal, Rows& x) const {
+    const size_t d = shape_.width;
+    const Rows qkv = linear(name + ".self_attn.qkv", norm(name + ".self_norm", x));
+    x = linear(name + ".self_attn.out", attend(name + ".self_attn", qkv, qkv, d, causal), x);
     if (memory != nullptr) {
-      const Rows q = linear(name + ".cross_attn.q", norm(name + ".cross_norm", x), true);
-      const Rows kv = linear(name + ".cross_attn.kv", *memory, true);
-      add(x, attend(name + ".cross_attn", q, columns(kv, 0), columns(kv, 1), false));
+      const Rows q = linear(name + ".cross_attn.q", norm(name + ".cross_norm", x));
+      const Rows kv = linear(name + ".cross_attn.kv", *memory);
+      x = linear(name + ".cross_attn.out", attend(name + ".cross_attn", q, kv, 0, false), x);
     }
-    Rows hidden = linear(name + ".ffn.w1", norm(name + ".ffn_norm", x), true);
+    Rows hidden = linear(name + ".ffn.w1", norm(name + ".ffn_norm", x));
     for (Row& row : hidden) {
       for (double& h : row) h = std::max(h, 0.0);
     }
-    add(x, linear(name + ".ffn.w2", hidden, true));
-    return x;
+    x = linear(name + ".ffn.w2", hidden, x);
   }
 
-  Rows attend(const std::string& name, const Rows& q, const Rows& k, const Rows& v,
+  // Keys start at column k0 of kv, values at k0 + width.
+  Rows attend(const std::string& name, const Rows& q, const Rows& kv, size_t k0,
               bool causal) const {
-    const size_t heads = shape_.heads, head = shape_.width / heads;
+    const size_t heads = shape_.heads, head = shape_.width / heads, v0 = k0 + shape_.width;
     Rows out(q.size(), Row(shape_.width));
     for (size_t i = 0; i < q.size(); ++i) {
-      const size_t visible = causal ? i + 1 : k.size();
       for (size_t h = 0; h < heads; ++h) {
-        Row p(visible);
+        Row p(causal ? i + 1 : kv.size());
         double sum = 0;
-        for (size_t j = 0; j < visible; ++j) {
-          for (size_t c = h * head; c < (h + 1) * head; ++c) p[j] += q[i][c] * k[j][c];
+        for (size_t j = 0; j < p.size(); ++j) {
+          for (size_t c = h * head; c < (h + 1) * head; ++c) p[j] += q[i][c] * kv[j][k0 + c];
           sum += p[j] = weight(name, h, p[j] / std::sqrt(double(head)));
         }
-        for (size_t j = 0; j < visible; ++j) {
-          for (size_t c = h * head; c < (h + 1) * head; ++c) out[i][c] += p[j] / sum * v[j][c];
+        for (size_t j = 0; j < p.size(); ++j) {
+          for (size_t c = h * head; c < (h + 1) * head; ++c)
+            out[i][c] += p[j] / sum * kv[j][v0 + c];
         }
       }
     }
-    return linear(name + ".out", out, true);
+    return out;
   }
 
   double weight(const std::string& name, size_t head, double score) const {
@@ -86,27 +87,27 @@ class Reference {
     return std::pow(base, shape_.degree) + std::abs(at(name + ".delta")[head]);
   }
 
-  Rows norm(const std::string& name, const Rows& x) const {
-    Rows y = x;
-    const std::vector<float>&g = at(name + ".g"), &b = at(name + ".b");
+  Rows norm(const std::string& name, Rows x) const {
+    const Floats &g = at(name + ".g"), &b = at(name + ".b");
     const double n = shape_.width, c = std::sqrt(std::acos(-1.0) / 2);
-    for (Row& row : y) {
+    for (Row& row : x) {
       double mean = 0, l1 = 0, l2 = 0;
       for (const double v : row) mean += v / n;
       for (const double v : row) l1 += std::abs(v - mean) / n, l2 += (v - mean) * (v - mean) / n;
       const double size = shape_.norm == NormKind::kL1 ? c * l1 + 1e-6 : std::sqrt(l2 + 1e-5);
       for (size_t i = 0; i < row.size(); ++i) row[i] = g[i] * (row[i] - mean) / size + b[i];
     }
-    return y;
+    return x;
   }
 
-  Rows linear(const std::string& name, const Rows& x, bool bias) const {
+  // y + x·Wᵀ + b, where y may be left out.
+  Rows linear(const std::string& name, const Rows& x, Rows y = {}) const {
     const FloatTensor& w = weights_.find(name + ".weight")->second;
     const size_t outputs = w.shape[0], inputs = w.shape[1];
-    Rows y(x.size(), Row(outputs));
+    y.resize(x.size(), Row(outputs));
     for (size_t i = 0; i < x.size(); ++i) {
       for (size_t j = 0; j < outputs; ++j) {
-        if (bias) y[i][j] = at(name + ".bias")[j];
+        if (name != "embedding") y[i][j] += at(name + ".bias")[j];
         for (size_t k = 0; k < inputs; ++k) y[i][j] += x[i][k] * w.values[j * inputs + k];
       }
     }
@@ -114,34 +115,19 @@ class Reference {
   }
 
   Rows embed(const Tokens& tokens) const {
-    const size_t width = shape_.width, half = width / 2;
-    Rows x(tokens.size(), Row(width));
+    const size_t d = shape_.width, half = d / 2;
+    Rows x(tokens.size(), Row(d));
     for (size_t p = 0; p < tokens.size(); ++p) {
-      for (size_t c = 0; c < width; ++c) {
+      for (size_t c = 0; c < d; ++c) {
         const double angle = double(p) * std::pow(10000.0, -double(c % half) / double(half));
-        const double token = at("embedding.weight")[size_t(tokens[p]) * width + c];
-        x[p][c] = token * std::sqrt(double(width)) + (c < half ? std::sin(angle) : std::cos(angle));
+        const double token = at("embedding.weight")[size_t(tokens[p]) * d + c];
+        x[p][c] = token * std::sqrt(double(d)) + (c < half ? std::sin(angle) : std::cos(angle));
       }
     }
     return x;
   }
 
-  Rows columns(const Rows& x, size_t part) const {  // one of the matrices that are side by side
-    Rows y;
-    const size_t d = shape_.width;
-    for (const Row& row : x) y.emplace_back(row.data() + part * d, row.data() + (part + 1) * d);
-    return y;
-  }
-
-  static void add(Rows& x, const Rows& y) {
-    for (size_t i = 0; i < x.size(); ++i) {
-      for (size_t c = 0; c < x[i].size(); ++c) x[i][c] += y[i][c];
-    }
-  }
-
-  const std::vector<float>& at(const std::string& name) const {
-    return weights_.find(name)->second.values;
-  }
+  const Floats& at(const std::string& name) const { return weights_.find(name)->second.values; }
 
   NetworkShape shape_;
   const FloatWeights& weights_;
@@ -158,20 +144,12 @@ NetworkShape make_shape(uint32_t encoder, uint32_t decoder, uint32_t degree, Kin
 }
 
 Tokens make_tokens(size_t count, uint32_t seed) {
-  Tokens tokens;
-  for (size_t i = 0; i < count; ++i)
-    tokens.push_back(int32_t((seed = seed * 1664525u + 1013904223u) >> 16) % 80);
+  Tokens tokens(count);
+  for (int32_t& t : tokens) t = int32_t((seed = seed * 1664525u + 1013904223u) >> 16) % 80;
   return tokens;
 }
 
-std::vector<Tokens> make_sentences(std::initializer_list<size_t> lengths, uint32_t seed) {
-  std::vector<Tokens> sentences;
-  for (const size_t length : lengths) sentences.push_back(make_tokens(length, seed++));
-  return sentences;
-}
-
-std::shared_ptr<const ModelFile> make_file(Flavour flavour, const NetworkShape& shape,
-                                           const FloatWeights& weights) {
+auto make_file(Flavour flavour, const NetworkShape& shape, const FloatWeights& weights) {
   Result<AlignedBytes> bytes = make_model(flavour, shape, weights, "{}", "");
   EXPECT_TRUE(bytes.ok()) << bytes.error();
   Result<ModelFile> file = ModelFile::open(std::move(*bytes));
@@ -201,8 +179,8 @@ struct Model {
     engine->encode(all, offsets);
   }
 
-  std::vector<float> log_probabilities(int row) const {
-    std::vector<float> out(engine->shape().vocabulary);
+  Floats log_probabilities(int row) const {
+    Floats out(engine->shape().vocabulary);
     engine->log_probabilities(row, out.data());
     return out;
   }
@@ -226,22 +204,23 @@ INSTANTIATE_TEST_SUITE_P(Shapes, FloatTransformerTest,
 TEST_P(FloatTransformerTest, IncrementalBatchEqualsWholeSequences) {
   Model model(GetParam());
   const bool translates = GetParam().encoder_layers > 0;
-  const std::vector<Tokens> sources = make_sentences({5, 1, 70, 12}, 1);
-  const std::vector<Tokens> inputs = make_sentences({9, 3, 1, 14}, 5);
-  model.reserve({4, 88, 4, 14});
+  const std::vector<Tokens> sources = {make_tokens(5, 1), make_tokens(1, 2), make_tokens(70, 3)};
+  const std::vector<Tokens> inputs = {make_tokens(9, 5), make_tokens(1, 6), make_tokens(14, 7)};
+  model.reserve({3, 76, 3, 14});
   if (translates) model.encode(sources);
   std::vector<Rows> expected;
-  for (size_t s = 0; s < 4; ++s) {
+  for (size_t s = 0; s < 3; ++s) {
     const Rows memory = translates ? model.reference.encode(sources[s]) : Rows{};
     expected.push_back(model.reference.decode(inputs[s], translates ? &memory : nullptr));
   }
   for (size_t t = 0; t < 14; ++t) {
-    std::vector<StepRow> rows;
-    for (int s = 3; s >= 0; --s) {  // slots need not be in order, nor equal to sentences
+    Step rows;
+    for (int s = 2; s >= 0; --s) {  // slots need not be in order, nor equal to sentences
       const Tokens& mine = inputs[size_t(s)];
-      if (t < mine.size()) rows.push_back({s, (s + 1) % 4, int(t), mine[t]});
+      if (t < mine.size()) rows.push_back({s, (s + 1) % 3, int(t), mine[t]});
     }
     model.engine->step(rows);
+    EXPECT_EQ(model.engine->alignment(0).empty(), !translates);
     for (size_t r = 0; r < rows.size(); ++r) {
       const Row& want = expected[size_t(rows[r].sentence)][t];
       const std::span<const float> got = model.engine->logits(int(r));
@@ -250,14 +229,14 @@ TEST_P(FloatTransformerTest, IncrementalBatchEqualsWholeSequences) {
       double sum = 0;
       for (const double x : want) sum += std::exp(x);
       EXPECT_NEAR(model.log_probabilities(int(r))[7], want[7] - std::log(sum), 1e-4);
-      EXPECT_EQ(model.engine->best_token(int(r)),
-                std::max_element(got.begin(), got.end()) - got.begin());
+      const auto best = std::max_element(got.begin(), got.end()) - got.begin();
+      EXPECT_EQ(model.engine->best_token(int(r)), best);
     }
   }
 }
 
 // Log-probabilities of sentence 0 after `inputs`, in the company of `others` sentences.
-std::vector<float> in_company(const NetworkShape& shape, int others) {
+Floats in_company(const NetworkShape& shape, int others) {
   Model model(shape);
   const Tokens inputs = make_tokens(6, 40);
   std::vector<Tokens> sources;
@@ -267,7 +246,7 @@ std::vector<float> in_company(const NetworkShape& shape, int others) {
   model.reserve({others + 1, 20 * (others + 1), others + 1, 6});
   if (shape.encoder_layers > 0) model.encode(sources);
   for (int t = 0; t < 6; ++t) {
-    std::vector<StepRow> rows;
+    Step rows;
     for (int s = 0; s <= others; ++s)
       rows.push_back({s, s, t, inputs[size_t(t)] ^ (s == others ? 0 : 1)});
     model.engine->step(rows);
@@ -276,7 +255,7 @@ std::vector<float> in_company(const NetworkShape& shape, int others) {
 }
 
 TEST_P(FloatTransformerTest, ARowDoesNotDependOnItsBatch) {
-  const std::vector<float> alone = in_company(GetParam(), 0);
+  const Floats alone = in_company(GetParam(), 0);
   for (const int others : {1, 2, 3, 4, 6, 69})
     EXPECT_EQ(in_company(GetParam(), others), alone) << others;
 }
@@ -285,10 +264,9 @@ TEST_P(FloatTransformerTest, CopiedSlotContinuesTheSameHistory) {
   Model model(GetParam());
   model.reserve({1, 7, 3, 8});
   if (GetParam().encoder_layers > 0) model.encode({make_tokens(7, 9)});
-  for (int t = 0; t < 4; ++t)
-    model.engine->step(std::vector<StepRow>{{0, 1, t, 10 + t}, {0, 2, t, 60 - t}});
+  for (int t = 0; t < 4; ++t) model.engine->step(Step{{0, 1, t, 10 + t}, {0, 2, t, 60 - t}});
   model.engine->copy_slot(1, 0, 4);
-  model.engine->step(std::vector<StepRow>{{0, 0, 4, 33}, {0, 1, 4, 33}, {0, 2, 4, 33}});
+  model.engine->step(Step{{0, 0, 4, 33}, {0, 1, 4, 33}, {0, 2, 4, 33}});
   EXPECT_EQ(model.log_probabilities(0), model.log_probabilities(1));
   EXPECT_NE(model.log_probabilities(0), model.log_probabilities(2));
 }
@@ -296,13 +274,9 @@ TEST_P(FloatTransformerTest, CopiedSlotContinuesTheSameHistory) {
 TEST_P(FloatTransformerTest, AlignmentSharesOutTheWholeAttention) {
   Model model(GetParam());
   model.reserve({2, 20, 2, 2});
-  if (GetParam().encoder_layers == 0) {
-    model.engine->step(std::vector<StepRow>{{0, 0, 0, 2}});
-    EXPECT_TRUE(model.engine->alignment(0).empty());
-    return;
-  }
+  if (GetParam().encoder_layers == 0) return;  // nothing to align with
   model.encode({make_tokens(4, 1), make_tokens(11, 2)});
-  model.engine->step(std::vector<StepRow>{{1, 0, 0, 2}, {0, 1, 0, 2}});
+  model.engine->step(Step{{1, 0, 0, 2}, {0, 1, 0, 2}});
   for (const int row : {0, 1}) {
     const std::span<const int32_t> shares = model.engine->alignment(row);
     ASSERT_EQ(shares.size(), row == 0 ? 11u : 4u);
@@ -323,12 +297,9 @@ TEST(FloatTransformer, ShowsEveryNormAndResidual) {
   });
   model.reserve({1, 100, 1, 1});
   model.encode({make_tokens(100, 3)});
-  model.engine->step(std::vector<StepRow>{{0, 0, 0, 2}});
-  EXPECT_EQ(rows.size(), 12u);
-  for (const char* name : {"encoder.0.self_norm", "encoder.0.ffn_norm", "encoder.0.ffn"})
-    EXPECT_EQ(rows[name], 100) << name;
-  for (const char* name : {"decoder.0.self_attn", "decoder.0.cross_norm", "decoder_norm"})
-    EXPECT_EQ(rows[name], 1) << name;
+  model.engine->step(Step{{0, 0, 0, 2}});
+  EXPECT_EQ(rows.size(), 12u);  // 2 norms and 2 sums, 3 and 3, and the last norm of each side
+  EXPECT_EQ(rows["encoder.0.ffn_norm"], 100);
 }
 
 TEST(FloatTransformer, MemoryIsTakenOnceAndRefusedPolitely) {
@@ -348,17 +319,16 @@ TEST(FloatTransformer, MemoryIsTakenOnceAndRefusedPolitely) {
 
 TEST(FloatKernel, ExponentialIsExactToTheLastDigits) {
   for (float x = -86; x < 86; x += 0.037f) {
-    float y[4] = {x, 0, -x, -1000};
+    float y[4] = {x, 0, 1, -1000};
     fp32::exponential(y, y, 4);
     EXPECT_NEAR(y[0] / std::exp(double(x)), 1, 1e-6);
     EXPECT_EQ(y[1], 1);
-    EXPECT_NEAR(y[2] / std::exp(-double(x)), 1, 1e-6);
     EXPECT_LT(y[3], 1e-37f);
   }
 }
 
 TEST(FloatKernel, TheFirstMaximumWins) {
-  std::vector<float> x(64, -3);
+  Floats x(64, -3);
   EXPECT_EQ(fp32::arg_max(x.data(), 64), 0);
   x[5] = x[6] = x[63] = std::nanf("");
   x[37] = x[41] = x[50] = 2;
@@ -371,7 +341,6 @@ TEST(LoadTransformer, ChoosesByFlavour) {
     const auto file = make_file(flavour, shape, random_weights(shape, 1));
     const auto loaded = load_transformer(file);
     ASSERT_TRUE(loaded.ok()) << loaded.error();
-    EXPECT_EQ((*loaded)->shape().width, shape.width);
     EXPECT_EQ(FloatTransformer::create(file).ok(), flavour == Flavour::kFloat32);
   }
 }

@@ -39,6 +39,25 @@ struct EngineInfo {
   uint64_t memory_bytes = 0;  // activations and caches
 };
 
+class Translator;
+
+// A translation in progress, advanced in small steps by a caller that must stay responsive. To cancel it, drop it.
+// The translator must outlive it and works on one job at a time.
+class TranslationJob {
+ public:
+  ~TranslationJob();
+  // One step of a few milliseconds. Returns whether there is more to do.
+  Result<bool> advance();
+  // After the last step: one result per segment.
+  std::vector<TranslatedSegment> finish();
+
+ private:
+  friend class Translator;
+  struct State;
+  explicit TranslationJob(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
 class Translator {
  public:
   // Takes a whole model file. `kernel` is a name or empty for the best one of this build.
@@ -47,7 +66,9 @@ class Translator {
 
   // Translates segments (sentences, usually). Each result is the same whatever else is in the list. Blank segments come back as
   // they are; white space around a segment is kept; a segment longer than the model's limit is split, never cut off.
-  Result<std::vector<TranslatedSegment>> translate(std::span<const std::string> segments, const Options& options);
+  Result<std::vector<TranslatedSegment>> translate(std::vector<std::string> segments, const Options& options);
+  // The same, step by step.
+  Result<std::unique_ptr<TranslationJob>> start(std::vector<std::string> segments, const Options& options);
 
   // Pieces that a text takes: what the model's limit counts.
   size_t count_tokens(std::string_view text) const;
@@ -55,6 +76,7 @@ class Translator {
   EngineInfo info() const;
 
  private:
+  friend class TranslationJob;
   struct Parts;
   explicit Translator(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;

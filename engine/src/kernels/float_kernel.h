@@ -29,8 +29,9 @@ void l1_norm(const float* x, const float* g, const float* b, float* y, int n);
 void l2_norm(const float* x, const float* g, const float* b, float* y, int n);
 
 // Attention, one query of one head. keys, values: `count` rows, `stride` floats apart, count >= 1;
-// width a multiple of 8. `weights` has room for count rounded up to a multiple of 4. weights[j] =
-// q·key_j
+// width a multiple of 8. `weights` has room for count rounded up to a multiple of 4.
+
+// weights[j] = q·key_j
 void scores(const float* q, const float* keys, int stride, int count, int width, float* weights);
 // w = ReLU(scale·w + b)^degree + delta; returns Σw.
 float polynomial(float* weights, int count, float scale, float b, float delta, int degree);

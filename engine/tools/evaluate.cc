@@ -1,0 +1,217 @@
+// octavo evaluate: BLEU and chrF of a model on a test set, INT8 and FP32 side by side.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bleu.h"
+#include "chrf.h"
+#include "commands.h"
+#include "io.h"
+#include "message.h"
+#include "octavo/translator.h"
+
+namespace octavo {
+namespace {
+
+struct Arguments {
+  std::string model, fp32, test, output, kernel;
+  Options options;
+  size_t limit = 0;  // 0: the whole test set
+  bool json = false;
+};
+
+struct TestSet {
+  std::vector<std::string> sources, references;
+  size_t source_words = 0;
+};
+
+// One model's translations of the test set, and how good they are.
+struct Measurement {
+  std::string precision;  // "int8" or "fp32", as in the JSON
+  std::string kernel;
+  std::vector<std::string> translations;
+  double seconds = 0;
+  BleuScore bleu;
+  double chrf = 0;
+  size_t loops_stopped = 0;
+};
+
+size_t count_words(std::string_view text) {
+  size_t words = 0;
+  bool inside = false;
+  for (const char c : text) {
+    const bool space = c == ' ' || c == '\t';
+    words += !space && !inside;
+    inside = !space;
+  }
+  return words;
+}
+
+Result<TestSet> read_test_set(const std::string& path, size_t limit) {
+  const Result<std::string> text = read_text(path);
+  if (!text) return Error{text.error()};
+  TestSet test;
+  std::string_view rest = *text;
+  for (size_t number = 1; !rest.empty() && (limit == 0 || test.sources.size() < limit); ++number) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const size_t tab = line.find('\t');
+    if (tab == line.npos) return problem({path, ", line ", std::to_string(number), ": expected source<TAB>reference"});
+    test.sources.emplace_back(line.substr(0, tab));
+    test.references.emplace_back(line.substr(tab + 1));
+    test.source_words += count_words(test.sources.back());
+  }
+  if (test.sources.empty()) return problem({path, " is empty: expected lines of source<TAB>reference"});
+  return test;
+}
+
+Result<std::unique_ptr<Translator>> open_translator(const std::string& path, const std::string& kernel) {
+  Result<AlignedBytes> bytes = read_file(path);
+  if (!bytes) return Error{bytes.error()};
+  auto translator = Translator::load(std::move(*bytes), kernel);
+  if (!translator) return problem({path, ": ", translator.error()});
+  return translator;
+}
+
+// The best translation of each line; a batch at a time, so that there is progress to show.
+Status translate_all(Translator& translator, const TestSet& test, const Options& options, Measurement& result) {
+  constexpr size_t kBatch = 256;
+  const bool interactive = isatty(STDERR_FILENO) != 0;
+  const auto start = std::chrono::steady_clock::now();
+  for (size_t begin = 0; begin < test.sources.size(); begin += kBatch) {
+    const size_t count = std::min(kBatch, test.sources.size() - begin);
+    const auto first = test.sources.begin() + static_cast<std::ptrdiff_t>(begin);
+    auto batch = translator.translate({first, first + static_cast<std::ptrdiff_t>(count)}, options);
+    if (!batch) return Error{batch.error()};
+    for (TranslatedSegment& segment : *batch) {
+      result.loops_stopped += segment.alternatives.front().loop_stopped;
+      result.translations.push_back(std::move(segment.alternatives.front().text));
+    }
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    result.seconds = elapsed.count();
+    if (interactive) {
+      std::fprintf(stderr, "\r%s: %zu of %zu sentences, %.0f s ", result.precision.c_str(), begin + count, test.sources.size(),
+                   result.seconds);
+    }
+  }
+  if (interactive) std::fprintf(stderr, "\n");
+  return std::nullopt;
+}
+
+Result<Measurement> measure(const std::string& path, const std::string& kernel, const TestSet& test, const Options& options) {
+  auto translator = open_translator(path, kernel);
+  if (!translator) return Error{translator.error()};
+  Measurement result;
+  result.kernel = (*translator)->info().kernel;
+  result.precision = result.kernel == "float" ? "fp32" : "int8";
+  if (Status status = translate_all(**translator, test, options, result)) return *status;
+  Bleu bleu;
+  Chrf chrf;
+  for (size_t i = 0; i < test.sources.size(); ++i) {
+    bleu.add(result.translations[i], test.references[i]);
+    chrf.add(result.translations[i], test.references[i]);
+  }
+  result.bleu = bleu.score();
+  result.chrf = chrf.score();
+  return result;
+}
+
+double words_per_second(const TestSet& test, const Measurement& result) {
+  return result.seconds > 0 ? static_cast<double>(test.source_words) / result.seconds : 0;
+}
+
+void print_json(const std::vector<Measurement>& results, const TestSet& test, const Arguments& args) {
+  nlohmann::ordered_json json = {{"test", args.test},
+                                 {"sentences", test.sources.size()},
+                                 {"source_words", test.source_words},
+                                 {"beam", args.options.beam},
+                                 {"signature", {{"bleu", kBleuSignature}, {"chrf", kChrfSignature}}}};
+  for (const Measurement& result : results) {
+    const auto& key = result.precision;
+    json["bleu"][key] = result.bleu.bleu;
+    json["chrf"][key] = result.chrf;
+    json["seconds"][key] = result.seconds;
+    json["words_per_second"][key] = words_per_second(test, result);
+    json["brevity_penalty"][key] = result.bleu.brevity_penalty;
+    json["precisions"][key] = result.bleu.precisions;
+    json["loops_stopped"][key] = result.loops_stopped;
+    json["kernel"][key] = result.kernel;
+  }
+  std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+void print_table(const std::vector<Measurement>& results, const TestSet& test, const Arguments& args) {
+  const auto row = [&](const char* name, auto value) {
+    std::printf("%-16s", name);
+    for (const Measurement& result : results) std::printf("%10.2f", value(result));
+    std::printf("\n");
+  };
+  std::printf("%zu sentences, beam %d\n%-16s", test.sources.size(), args.options.beam, "");
+  for (const Measurement& result : results) std::printf("%10s", result.precision == "int8" ? "INT8" : "FP32");
+  std::printf("\n");
+  row("BLEU", [](const Measurement& m) { return m.bleu.bleu; });
+  row("chrF2", [](const Measurement& m) { return m.chrf; });
+  row("brevity penalty", [](const Measurement& m) { return m.bleu.brevity_penalty; });
+  row("seconds", [](const Measurement& m) { return m.seconds; });
+  row("source words/s", [&](const Measurement& m) { return words_per_second(test, m); });
+  std::printf("BLEU  %s\nchrF2 %s\n", kBleuSignature.data(), kChrfSignature.data());
+}
+
+// One line per sentence, one column per model.
+Status write_translations(const std::vector<Measurement>& results, const std::string& path) {
+  std::string text;
+  for (size_t i = 0; i < results.front().translations.size(); ++i) {
+    for (size_t k = 0; k < results.size(); ++k) {
+      if (k > 0) text += '\t';
+      text += results[k].translations[i];
+    }
+    text += '\n';
+  }
+  return write_file(path, std::as_bytes(std::span(text)));
+}
+
+Status run(const Arguments& args) {
+  if (Status status = check_options(args.options)) return status;  // before minutes are spent
+  const Result<TestSet> test = read_test_set(args.test, args.limit);
+  if (!test) return Error{test.error()};
+  std::vector<Measurement> results;
+  for (const std::string& path : {args.model, args.fp32}) {
+    if (path.empty()) continue;
+    const bool first = results.empty();  // the kernel was chosen for the model, its twin has no choice
+    Result<Measurement> result = measure(path, first ? args.kernel : "", *test, args.options);
+    if (!result) return Error{result.error()};
+    if (!first && results.front().precision == result->precision) {
+      return problem({path, ": expected one INT8 and one FP32 model, both are ", result->precision});
+    }
+    results.push_back(std::move(*result));
+  }
+  args.json ? print_json(results, *test, args) : print_table(results, *test, args);
+  if (!args.output.empty()) return write_translations(results, args.output);
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app) {
+  auto args = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("evaluate", "Measure BLEU and chrF on a test set, INT8 and FP32 side by side");
+  command->add_option("model", args->model, "a model.octavo")->required();
+  command->add_option("--test", args->test, "lines of source<TAB>reference")->required();
+  command->add_option("--fp32", args->fp32, "the same model in FP32, to compare with");
+  command->add_option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
+  command->add_option("--limit", args->limit, "only so many lines from the beginning of the test set");
+  command->add_option("--kernel", args->kernel, "reference, simd128 or relaxed (default: the fastest)");
+  command->add_option("-o,--output", args->output, "file for the translations, one line each, a column per model");
+  command->add_flag("--json", args->json, "print JSON");
+  on_run(command, [args] { return run(*args); });
+}
+
+}  // namespace octavo

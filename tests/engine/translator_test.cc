@@ -1,0 +1,184 @@
+// Text in, text out, on the tiny model: what must hold whatever the words are.
+#include "octavo/translator.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "model_file.h"
+#include "text/segments.h"
+#include "text/vocabulary.h"
+#include "tiny_model.h"
+
+namespace octavo {
+namespace {
+
+std::unique_ptr<Translator> load(std::string_view kernel = {}, Flavour flavour = Flavour::kInt8) {
+  auto translator = Translator::load(tiny_model("tiny", flavour), kernel);
+  EXPECT_TRUE(translator.ok()) << translator.error();
+  return std::move(*translator);
+}
+
+std::vector<std::string> sentences() {
+  std::vector<std::string> texts = {"The house.", "a", "I see 42 trees & 7 birds!", "Straße – 漢字 😀", "x y z",
+                                    "One. Two; three, four: five? Six! " + std::string(200, 'b')};
+  std::mt19937 random(3);
+  for (int n = 0; n < 58; ++n) {
+    std::string text;
+    for (int w = std::uniform_int_distribution<int>(1, 12)(random); w > 0; --w) {
+      for (int c = std::uniform_int_distribution<int>(1, 7)(random); c > 0; --c) {
+        text += static_cast<char>(std::uniform_int_distribution<int>('a', 'z')(random));
+      }
+      text += w > 1 ? " " : ".";
+    }
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+std::vector<std::string> translate(Translator& translator, const std::vector<std::string>& texts,
+                                   const Options& options = {}) {
+  auto results = translator.translate(texts, options);
+  EXPECT_TRUE(results.ok()) << results.error();
+  std::vector<std::string> translations;
+  for (const TranslatedSegment& segment : *results) translations.push_back(segment.alternatives.front().text);
+  return translations;
+}
+
+TEST(Translator, SameTextForAnyBatchOrderAndKernel) {
+  const auto texts = sentences();
+  for (const int beam : {1, 4}) {
+    const Options options = {.beam = beam};
+    const auto expected = translate(*load("reference"), texts, options);
+    for (const char* kernel : {"reference", "simd128", "relaxed"}) {
+      const auto translator = load(kernel);
+      EXPECT_EQ(translator->info().kernel, kernel);
+      for (const size_t batch : {size_t{1}, size_t{7}, size_t{64}}) {
+        std::vector<std::string> got;
+        for (size_t i = 0; i < texts.size(); i += batch) {
+          const auto end = texts.begin() + static_cast<std::ptrdiff_t>(std::min(texts.size(), i + batch));
+          for (auto& text : translate(*translator, {texts.begin() + static_cast<std::ptrdiff_t>(i), end}, options)) {
+            got.push_back(text);
+          }
+        }
+        EXPECT_EQ(got, expected) << kernel << ", batches of " << batch;
+      }
+      auto reversed = texts;
+      std::reverse(reversed.begin(), reversed.end());
+      auto got = translate(*translator, reversed, options);
+      std::reverse(got.begin(), got.end());
+      EXPECT_EQ(got, expected) << kernel << ", reversed";
+    }
+  }
+}
+
+TEST(Translator, BlankTextAndWhiteSpaceAroundTextStay) {
+  const auto translator = load();
+  EXPECT_EQ(translate(*translator, {"", "   ", "\n\t "}), (std::vector<std::string>{"", "   ", "\n\t "}));
+  const auto plain = translate(*translator, {"The house."});
+  EXPECT_EQ(translate(*translator, {"  The house.\n"}).front(), "  " + plain.front() + "\n");
+}
+
+TEST(Translator, LongTextIsSplitNotCut) {
+  const auto translator = load();
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "The house is small, and the tree is tall. ";
+  ASSERT_GT(translator->count_tokens(text), translator->max_tokens());
+  const auto results = translator->translate({text}, {.scores = true, .alignment = true});
+  ASSERT_TRUE(results.ok()) << results.error();
+  const TranslatedSegment& segment = results->front();
+  EXPECT_EQ(segment.source_tokens, translator->count_tokens(text));
+  EXPECT_EQ(segment.source_offsets.size(), segment.source_tokens + 1);
+  const TranslatedText& best = segment.alternatives.front();
+  EXPECT_EQ(best.offsets.size(), best.token_scores.size() + 1);
+  EXPECT_EQ(best.alignment.size(), best.token_scores.size());
+  EXPECT_TRUE(std::is_sorted(best.offsets.begin(), best.offsets.end()));
+  for (size_t i = 0; i < best.alignment.size(); ++i) EXPECT_LE(best.alignment[i].size(), segment.source_tokens);
+}
+
+TEST(Translator, InvalidUtf8AndHugeTextGiveAResult) {
+  const auto translator = load();
+  for (const std::string& text : {std::string("\xff\xfe\xc0 abc"), std::string(3, '\0'), std::string("\xf0\x9f\x98"),
+                                  std::string(20000, 'a'), std::string(3000, ' ') + "x"}) {
+    const auto results = translator->translate({text}, {});
+    ASSERT_TRUE(results.ok()) << results.error();
+    EXPECT_FALSE(results->front().alternatives.empty());
+  }
+}
+
+TEST(Translator, BadOptionsAndModelsAreRefusedWithAReason) {
+  const auto translator = load();
+  const auto results = translator->translate({"a"}, {.beam = 0});
+  ASSERT_FALSE(results.ok());
+  EXPECT_NE(results.error().find("beam"), std::string::npos) << results.error();
+  EXPECT_FALSE(Translator::load(AlignedBytes(10)).ok());
+  EXPECT_FALSE(Translator::load(tiny_model("tiny", Flavour::kInt8), "avx9000").ok());
+  const auto language_model = Translator::load(tiny_model("tiny-lm", Flavour::kInt8));
+  ASSERT_FALSE(language_model.ok());
+  EXPECT_NE(language_model.error().find("language model"), std::string::npos);
+}
+
+TEST(Translator, CancelledBetweenSteps) {
+  const auto translator = load();
+  int asked = 0;
+  Options options;
+  options.cancel_context = &asked;
+  options.cancelled = [](void* context) { return ++*static_cast<int*>(context) > 3; };
+  const auto results = translator->translate(sentences(), options);
+  ASSERT_FALSE(results.ok());
+  EXPECT_EQ(results.error(), kCancelled);
+  EXPECT_EQ(asked, 4);
+  EXPECT_FALSE(translate(*translator, {"The house."}).front().empty());  // and it still works
+}
+
+TEST(Translator, AlternativesAreSortedAndDistinct) {
+  const auto translator = load();
+  const auto results = translator->translate({"The house is small."}, {.beam = 4, .alternatives = 4});
+  ASSERT_TRUE(results.ok()) << results.error();
+  const auto& alternatives = results->front().alternatives;
+  ASSERT_EQ(alternatives.size(), 4u);
+  for (size_t i = 1; i < alternatives.size(); ++i) EXPECT_LE(alternatives[i].score, alternatives[i - 1].score);
+}
+
+TEST(Segments, SplitAtTheBestBoundary) {
+  std::string error;
+  const auto vocabulary = Vocabulary::load(read_test_data("tiny.spm"), error);
+  ASSERT_TRUE(vocabulary.has_value()) << error;
+  const std::string text = "one two three. four five, six seven eight nine ten";
+  const auto tokens = vocabulary->encode(text);
+  const auto ends = split_tokens(*vocabulary, tokens, tokens.size() * 2 / 3);
+  ASSERT_EQ(ends.size(), 2u);
+  EXPECT_EQ(vocabulary->decode(std::span(tokens).first(ends[0])), "one two three.");
+  EXPECT_EQ(ends.back(), tokens.size());
+  // A word of 50 letters offers no boundary: it is cut all the same, and nothing is lost.
+  const auto letters = vocabulary->encode(std::string(50, 'q'));
+  size_t start = 0;
+  for (const size_t end : split_tokens(*vocabulary, letters, 7)) {
+    EXPECT_LE(end - start, 7u);
+    EXPECT_GT(end, start);
+    start = end;
+  }
+  EXPECT_EQ(start, letters.size());
+}
+
+TEST(Segments, OffsetsPointAtThePieces) {
+  std::string error;
+  const auto vocabulary = Vocabulary::load(read_test_data("tiny.spm"), error);
+  ASSERT_TRUE(vocabulary.has_value()) << error;
+  const std::string text = "  The  house 漢 stands.";
+  const auto tokens = vocabulary->encode(text);
+  const auto offsets = token_offsets(*vocabulary, text, tokens);
+  ASSERT_EQ(offsets.size(), tokens.size() + 1);
+  EXPECT_EQ(offsets.front(), 2u);
+  EXPECT_EQ(offsets.back(), text.size());
+  std::string joined;
+  for (size_t i = 0; i < tokens.size(); ++i) joined += text.substr(offsets[i], offsets[i + 1] - offsets[i]);
+  joined.erase(std::remove(joined.begin(), joined.end(), ' '), joined.end());
+  EXPECT_EQ(joined, "Thehouse漢stands.");
+}
+
+}  // namespace
+}  // namespace octavo
