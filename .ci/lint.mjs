@@ -16,8 +16,12 @@ export const lint = ({ fix = false } = {}) =>
     if (!existsSync(join(root, 'dist/index.d.ts'))) {
       throw new Trouble('The types of the package are made by building it: run "npm run build" first.');
     }
-    run('clang-format-19', [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...cppFiles()]);
-    runNpm('prettier', ['--log-level=warn', fix ? '--write' : '--check', '.']);
+    try {
+      run('clang-format-19', [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...cppFiles()]);
+      runNpm('prettier', ['--log-level=warn', fix ? '--write' : '--check', '.']);
+    } catch (error) {
+      throw new Trouble(`${error.message} "npm run format" puts the form right.`, { cause: error });
+    }
     runNpm('eslint', [...(fix ? ['--fix'] : []), '--max-warnings=0', '.']);
     if (!fix) runNpm('tsc', []);
   });

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkBudgets } from './budget.mjs';
 import { buildNative, buildPackage, buildPreset, buildWasm } from './build.mjs';
+import { checkFloatFree } from './float-free.mjs';
 import { lint } from './lint.mjs';
 import { setup } from './setup.mjs';
 import { Trouble, main, root, run, say, step } from './shell.mjs';
@@ -71,6 +72,7 @@ const steps = [
   { name: 'asan', work: () => googleTest('asan') },
   { name: 'jest', work: () => jest(`Node ${process.versions.node}`, process.execPath) },
   { name: 'jest-newer', work: jestOnNewerNode },
+  { name: 'float-free', work: checkFloatFree },
   { name: 'budget', work: checkBudgets },
 ];
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "arena.h"
 #include "fixed_point.h"
@@ -45,8 +44,8 @@ void IntegerTransformer::encode(std::span<const int32_t> tokens, std::span<const
     const AttentionWeights& cross = network_.decoder[n].cross_attn;
     const int64_t first = static_cast<int64_t>(n) * capacity_.source_tokens;
     float *key_scales = cross_.key_scales + first, *value_scales = cross_.value_scales + first;
-    linear(work_, cross.k, normed_, total, false, {cross_.keys + first * width, key_scales, width});
-    linear(work_, cross.v, normed_, total, false, {cross_.values + first * width, value_scales, width});
+    linear(work_, cross.k, normed_, total, Nonlinearity::kNone, {cross_.keys + first * width, key_scales, width});
+    linear(work_, cross.v, normed_, total, Nonlinearity::kNone, {cross_.values + first * width, value_scales, width});
     for (int s = 0; s < sentences; ++s) {
       const int start = offsets[s], count = offsets[s + 1] - start;
       const int64_t place = static_cast<int64_t>(n) * capacity_.sentences + s;
@@ -60,9 +59,9 @@ void IntegerTransformer::encode(std::span<const int32_t> tokens, std::span<const
 void IntegerTransformer::encoder_layer(const EncoderLayerWeights& layer, std::span<const int32_t> offsets) {
   const int total = offsets.back(), width = stream_.width;
   l1_norm(work_, layer.self_norm, stream_, total, normed_);
-  linear(work_, layer.self_attn.q, normed_, total, false, q_);
-  linear(work_, layer.self_attn.k, normed_, total, false, k_);
-  linear(work_, layer.self_attn.v, normed_, total, false, v_);
+  linear(work_, layer.self_attn.q, normed_, total, Nonlinearity::kNone, q_);
+  linear(work_, layer.self_attn.k, normed_, total, Nonlinearity::kNone, k_);
+  linear(work_, layer.self_attn.v, normed_, total, Nonlinearity::kNone, v_);
   for (size_t s = 0; s + 1 < offsets.size(); ++s) {
     const int start = offsets[s], count = offsets[s + 1] - start;
     const KeysValues seen = {k_.row(start), v_.row(start), width, count, match_scales(k_.s + start, count, key_match_),
@@ -81,7 +80,7 @@ void IntegerTransformer::feed_forward(const Norm& norm, const Linear& w1, const 
     const int count = std::min(kRowBlock, rows - first);
     const ScaledRows block = {stream_.row(first), stream_.s + first, stream_.width};
     l1_norm(work_, norm, block, count, normed_);
-    linear(work_, w1, normed_, count, true, hidden_);
+    linear(work_, w1, normed_, count, Nonlinearity::kRelu, hidden_);
     linear_residual(work_, w2, hidden_, count, block);
   }
 }
@@ -103,14 +102,14 @@ void IntegerTransformer::decoder_layer(int number, std::span<const StepRow> rows
   const bool aligns = number == alignment_layer(network_.shape);
 
   l1_norm(work_, layer.self_norm, stream_, count, normed_);
-  linear(work_, layer.self_attn.q, normed_, count, false, q_);
-  linear(work_, layer.self_attn.k, normed_, count, false, k_);
-  linear(work_, layer.self_attn.v, normed_, count, false, v_);
+  linear(work_, layer.self_attn.q, normed_, count, Nonlinearity::kNone, q_);
+  linear(work_, layer.self_attn.k, normed_, count, Nonlinearity::kNone, k_);
+  linear(work_, layer.self_attn.v, normed_, count, Nonlinearity::kNone, v_);
   for (int i = 0; i < count; ++i) {
     const int64_t start = (static_cast<int64_t>(number) * capacity_.slots + rows[i].slot) * capacity_.target_length;
     const int64_t here = start + rows[i].position;
-    std::memcpy(self_.keys + here * width, k_.row(i), width);
-    std::memcpy(self_.values + here * width, v_.row(i), width);
+    std::copy_n(k_.row(i), width, self_.keys + here * width);
+    std::copy_n(v_.row(i), width, self_.values + here * width);
     self_.key_scales[here] = k_.s[i];
     self_.value_scales[here] = v_.s[i];
     const int past = rows[i].position + 1;
@@ -123,7 +122,7 @@ void IntegerTransformer::decoder_layer(int number, std::span<const StepRow> rows
 
   if (!network_.encoder.empty()) {
     l1_norm(work_, layer.cross_norm, stream_, count, normed_);
-    linear(work_, layer.cross_attn.q, normed_, count, false, q_);
+    linear(work_, layer.cross_attn.q, normed_, count, Nonlinearity::kNone, q_);
     for (int i = 0; i < count; ++i) {
       const int sentence = rows[i].sentence, length = offsets_[sentence + 1] - offsets_[sentence];
       const int64_t start = static_cast<int64_t>(number) * capacity_.source_tokens + offsets_[sentence];
@@ -182,10 +181,10 @@ void IntegerTransformer::copy_slot(int from, int to, int length) {
   for (size_t n = 0; n < network_.decoder.size(); ++n) {
     const int64_t layer = static_cast<int64_t>(n) * capacity_.slots;
     const int64_t a = (layer + from) * capacity_.target_length, b = (layer + to) * capacity_.target_length;
-    std::memcpy(self_.keys + b * width, self_.keys + a * width, length * width);
-    std::memcpy(self_.values + b * width, self_.values + a * width, length * width);
-    std::memcpy(self_.key_scales + b, self_.key_scales + a, length * sizeof(float));
-    std::memcpy(self_.value_scales + b, self_.value_scales + a, length * sizeof(float));
+    std::copy_n(self_.keys + a * width, length * width, self_.keys + b * width);
+    std::copy_n(self_.values + a * width, length * width, self_.values + b * width);
+    std::copy_n(self_.key_scales + a, length, self_.key_scales + b);
+    std::copy_n(self_.value_scales + a, length, self_.value_scales + b);
   }
 }
 

@@ -70,8 +70,7 @@ Activation join_rows(std::span<const Activation> parts) {
   return all;
 }
 
-ReferenceLayers::ReferenceLayers(const ReferenceOptions& options, const NetworkShape& shape,
-                                 Granularity granularity)
+ReferenceLayers::ReferenceLayers(const ReferenceOptions& options, const NetworkShape& shape, Granularity granularity)
     : options_(options), shape_(shape), on_(options.arithmetic) {
   on_.granularity = granularity;
 }
@@ -133,16 +132,14 @@ Activation ReferenceLayers::norm(const ReferenceNorm& norm, const Activation& x)
 
 // What a linear map adds up to. The paper stores each intermediate result; in fixed-point
 // arithmetic products and bias enter the one sum in which a residual may take part.
-std::vector<ScaledTensor> ReferenceLayers::terms(const ReferenceLinear& w,
-                                                 const Activation& x) const {
+std::vector<ScaledTensor> ReferenceLayers::terms(const ReferenceLinear& w, const Activation& x) const {
   ScaledTensor products = on_.settle(on_.matmul(scaled(x), w.weight));
   products = on_.match_columns(products, w.weight.common);
   if (on_.paper()) return {on_.rescale(on_.add({{products, w.bias}}))};
   return {products, w.bias};
 }
 
-Activation ReferenceLayers::linear(Module module, const ReferenceLinear& w, const Activation& x,
-                                   bool relu) const {
+Activation ReferenceLayers::linear(Module module, const ReferenceLinear& w, const Activation& x, bool relu) const {
   if (!integer(module)) {
     return product(w.real, real(x), relu ? fp32::Into::kRelu : fp32::Into::kStore);
   }
@@ -150,8 +147,8 @@ Activation ReferenceLayers::linear(Module module, const ReferenceLinear& w, cons
   return on_.rescale(relu ? on_.relu(y) : y);
 }
 
-Activation ReferenceLayers::residual(const Activation& stream, Module module,
-                                     const ReferenceLinear& w, const Activation& x) const {
+Activation ReferenceLayers::residual(const Activation& stream, Module module, const ReferenceLinear& w,
+                                     const Activation& x) const {
   if (!integer(kResidual)) {
     const RealTensor branch =
         integer(module) ? real(on_.add(terms(w, x))) : product(w.real, real(x), fp32::Into::kStore);
@@ -169,25 +166,21 @@ Activation ReferenceLayers::residual(const Activation& stream, Module module,
   return on_.rescale(on_.add(all));
 }
 
-Activation ReferenceLayers::attend(const ReferenceAttention& weights, const Activation& q,
-                                   const Activation& k, const Activation& v,
-                                   std::vector<int32_t>* alignment) const {
+Activation ReferenceLayers::attend(const ReferenceAttention& weights, const Activation& q, const Activation& k,
+                                   const Activation& v, std::vector<int32_t>* alignment) const {
   if (alignment != nullptr) alignment->assign(rows_of(k), 0);
   if (integer(kAttention)) return attend(weights, scaled(q), scaled(k), scaled(v), alignment);
   return attend(weights, real(q), real(k), real(v), alignment);
 }
 
-ScaledTensor ReferenceLayers::attend(const ReferenceAttention& weights, const ScaledTensor& q,
-                                     const ScaledTensor& k, const ScaledTensor& v,
-                                     std::vector<int32_t>* alignment) const {
+ScaledTensor ReferenceLayers::attend(const ReferenceAttention& weights, const ScaledTensor& q, const ScaledTensor& k,
+                                     const ScaledTensor& v, std::vector<int32_t>* alignment) const {
   const int count = static_cast<int>(shape_.heads), width = q.cols / count;
   const int degree = static_cast<int>(shape_.degree);
   const float root = std::sqrt(static_cast<float>(width));
   std::vector<ScaledTensor> heads;
   for (int h = 0; h < count; ++h) {
-    const auto part = [&](const ScaledTensor& a) {
-      return on_.slice(a, 0, a.rows, h * width, width);
-    };
+    const auto part = [&](const ScaledTensor& a) { return on_.slice(a, 0, a.rows, h * width, width); };
     // Scores have a scale per query and one per key; they are matched along the keys.
     const ScaledTensor products = on_.settle(on_.matmul(part(q), part(k)));  // (queries, keys)
     const ScaledTensor scores = on_.divide(on_.match_columns(products), root);
@@ -200,9 +193,8 @@ ScaledTensor ReferenceLayers::attend(const ReferenceAttention& weights, const Sc
   return on_.rescale(on_.concat_cols(heads));
 }
 
-RealTensor ReferenceLayers::attend(const ReferenceAttention& weights, const RealTensor& q,
-                                   const RealTensor& k, const RealTensor& v,
-                                   std::vector<int32_t>* alignment) const {
+RealTensor ReferenceLayers::attend(const ReferenceAttention& weights, const RealTensor& q, const RealTensor& k,
+                                   const RealTensor& v, std::vector<int32_t>* alignment) const {
   const int heads = static_cast<int>(shape_.heads), d = q.cols, width = d / heads;
   const float scale = 1 / std::sqrt(static_cast<float>(width));
   RealTensor out = {q.rows, d, std::vector<float>(q.x.size())};
@@ -211,8 +203,8 @@ RealTensor ReferenceLayers::attend(const ReferenceAttention& weights, const Real
     for (int h = 0; h < heads; ++h) {
       const int64_t first = h * width, row = i * d + first;
       fp32::scores(&q.x[row], &k.x[first], d, k.rows, width, p.data());
-      const float all = fp32::polynomial(p.data(), k.rows, scale, weights.b[h], weights.delta[h],
-                                         static_cast<int>(shape_.degree));
+      const float all =
+          fp32::polynomial(p.data(), k.rows, scale, weights.b[h], weights.delta[h], static_cast<int>(shape_.degree));
       const float inverse = all > 0 ? 1 / all : 0;
       fp32::weighted_sum(p.data(), &v.x[first], d, k.rows, width, inverse, &out.x[row]);
       if (i == 0) fp32::accumulate(p.data(), inverse * 255, shares.data(), k.rows);

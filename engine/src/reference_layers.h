@@ -36,8 +36,7 @@ struct Logits {
 class ReferenceLayers {
  public:
   // The decoder advances by one row per sentence: its scales are per token in any case.
-  ReferenceLayers(const ReferenceOptions& options, const NetworkShape& shape,
-                  Granularity granularity);
+  ReferenceLayers(const ReferenceOptions& options, const NetworkShape& shape, Granularity granularity);
 
   // √d·E[token] + code, as the residual stream is kept.   codes: (tokens, d) in -1..1
   Activation embed(const ReferenceLinear& table, std::span<const int32_t> tokens,
@@ -45,27 +44,24 @@ class ReferenceLayers {
   // g ⊙ (x-μ) / (C·mean|x-μ|) + b
   Activation norm(const ReferenceNorm& norm, const Activation& x) const;
   // x·Wᵀ + b, or its ReLU, as a part of `module`.
-  Activation linear(Module module, const ReferenceLinear& w, const Activation& x,
-                    bool relu = false) const;
+  Activation linear(Module module, const ReferenceLinear& w, const Activation& x, bool relu = false) const;
   // stream + x·Wᵀ + b
-  Activation residual(const Activation& stream, Module module, const ReferenceLinear& w,
-                      const Activation& x) const;
+  Activation residual(const Activation& stream, Module module, const ReferenceLinear& w, const Activation& x) const;
   // Σ_j Poly(q·k_j/√w)·v_j / Σ_j Poly(q·k_j/√w) in each head, Poly(x) = ReLU(x + b)ⁿ + |δ|.
   // q: (queries, d); k, v: (keys, d). `alignment`, unless null, gets the attention of the first
   // query, 255 per head.
-  Activation attend(const ReferenceAttention& weights, const Activation& q, const Activation& k,
-                    const Activation& v, std::vector<int32_t>* alignment = nullptr) const;
+  Activation attend(const ReferenceAttention& weights, const Activation& q, const Activation& k, const Activation& v,
+                    std::vector<int32_t>* alignment = nullptr) const;
   Logits project(const ReferenceLinear& table, const Activation& x) const;
 
  private:
   bool integer(Module module) const { return (options_.modules & module) != 0; }
   ScaledTensor scaled(const Activation& a) const;
   std::vector<ScaledTensor> terms(const ReferenceLinear& w, const Activation& x) const;
-  ScaledTensor attend(const ReferenceAttention& weights, const ScaledTensor& q,
-                      const ScaledTensor& k, const ScaledTensor& v,
-                      std::vector<int32_t>* alignment) const;
-  RealTensor attend(const ReferenceAttention& weights, const RealTensor& q, const RealTensor& k,
-                    const RealTensor& v, std::vector<int32_t>* alignment) const;
+  ScaledTensor attend(const ReferenceAttention& weights, const ScaledTensor& q, const ScaledTensor& k,
+                      const ScaledTensor& v, std::vector<int32_t>* alignment) const;
+  RealTensor attend(const ReferenceAttention& weights, const RealTensor& q, const RealTensor& k, const RealTensor& v,
+                    std::vector<int32_t>* alignment) const;
 
   ReferenceOptions options_;
   NetworkShape shape_;

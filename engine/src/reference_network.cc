@@ -15,9 +15,7 @@ constexpr int64_t kGainMax = 32767;
 
 double round_away(double x) { return std::trunc(x + std::copysign(0.5, x)); }
 
-double clamped(double w, double scale, double limit) {
-  return std::clamp(round_away(w * scale), -limit, limit);
-}
+double clamped(double w, double scale, double limit) { return std::clamp(round_away(w * scale), -limit, limit); }
 
 // The clip of quantizer.cc that loses least; the paper does not clip.
 double row_scale(const float* w, int n, double limit, bool clip) {
@@ -40,7 +38,7 @@ double row_scale(const float* w, int n, double limit, bool clip) {
 
 // One scale per row. In fixed-point arithmetic a row's scale is the common one times 2^15 over a
 // Q15 multiplier, as in the model file.
-ScaledMatrix quantize(const float* w, int rows, int cols, int bits, bool paper) {
+ScaledMatrix quantize(const float* w, int rows, int cols, int bits, bool paper, bool one_scale) {
   ScaledMatrix matrix{rows, cols, bits, std::vector<int16_t>(size_t(rows) * cols), {}, 1.0f};
   const double limit = (1 << (bits - 1)) - 1;
   std::vector<double> scales;
@@ -51,14 +49,14 @@ ScaledMatrix quantize(const float* w, int rows, int cols, int bits, bool paper) 
   }
   if (least < std::numeric_limits<double>::infinity()) {
     matrix.common = static_cast<float>(paper ? least : least * 32767 / 32768);
+    if (one_scale) std::ranges::fill(scales, least);
   }
   const double whole = 32768.0 * double{matrix.common};
   for (int j = 0; j < rows; ++j) {
     double scale = scales[j] > 0 ? scales[j] : double{matrix.common};
     float stored = static_cast<float>(scale);
     if (!paper) {
-      const double column =
-          scales[j] > 0 ? std::clamp(round_away(whole / scale), 1.0, 32767.0) : 32767.0;
+      const double column = scales[j] > 0 ? std::clamp(round_away(whole / scale), 1.0, 32767.0) : 32767.0;
       scale = whole / column;
       stored = matrix.common * (32768.0f / static_cast<float>(column));
     }
@@ -83,8 +81,8 @@ class FromFloat {
       for (int64_t k = 0; k < cols; ++k) w[j * cols + k] = panel[k * 8];
     }
     ReferenceLinear linear;
-    linear.weight =
-        quantize(w.data(), rows, cols, options_.weight_bits, options_.arithmetic.paper());
+    const bool one_scale = options_.matrix_scales && from.bias != nullptr;  // the embedding has no bias
+    linear.weight = quantize(w.data(), rows, cols, options_.weight_bits, options_.arithmetic.paper(), one_scale);
     if (from.bias != nullptr) linear.bias = vector({from.bias, from.outputs}, kWideMax);
     linear.real = from;
     return linear;
@@ -128,8 +126,7 @@ class FromInteger {
   }
 
   ReferenceNorm operator()(const Norm& from) const {
-    return {
-        vector(from.gain, width_, from.gain_scale), vector(from.bias, width_, from.bias_scale), {}};
+    return {vector(from.gain, width_, from.gain_scale), vector(from.bias, width_, from.bias_scale), {}};
   }
 
  private:

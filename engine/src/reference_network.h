@@ -24,9 +24,13 @@ enum Module : uint32_t {
 constexpr uint32_t kAllModules = 63;
 
 struct ReferenceOptions {
-  ScalePropagation arithmetic;     // mode, bits of activations, granularity of the encoder's scales
+  // Mode, bits of activations, granularity of the encoder's scales.
+  ScalePropagation arithmetic = {};
   int weight_bits = 7;             // 6..10; the weights of an INT8 file have 7
   uint32_t modules = kAllModules;  // in integers; others need FP32 weights
+  // One scale for a whole matrix (but for each row of the embedding) instead of one per output. The paper leaves open
+  // which it means, and its formulas match scales that differ by very little at the price of up to a bit.
+  bool matrix_scales = false;
 };
 
 struct ReferenceLinear {

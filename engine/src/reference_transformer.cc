@@ -9,14 +9,13 @@
 
 namespace octavo {
 
-Result<std::unique_ptr<ReferenceTransformer>> ReferenceTransformer::create(
-    std::shared_ptr<const ModelFile> file, const ReferenceOptions& options) {
+Result<std::unique_ptr<ReferenceTransformer>> ReferenceTransformer::create(std::shared_ptr<const ModelFile> file,
+                                                                           const ReferenceOptions& options) {
   const int bits = options.arithmetic.bits, weight_bits = options.weight_bits;
   if (std::min(bits, weight_bits) < 6 || std::max(bits, weight_bits) > 10) {
     return problem({"activations and weights have 6 to 10 bits"});
   }
-  if (file->shape().attention != AttentionKind::kPolynomial ||
-      file->shape().norm != NormKind::kL1) {
+  if (file->shape().attention != AttentionKind::kPolynomial || file->shape().norm != NormKind::kL1) {
     return problem({"scale propagation needs polynomial attention and L1 norm"});
   }
   ReferenceNetwork network;
@@ -32,12 +31,10 @@ Result<std::unique_ptr<ReferenceTransformer>> ReferenceTransformer::create(
     if (!integers) return Error{integers.error()};
     network = reference_network(*integers, options);
   }
-  return std::unique_ptr<ReferenceTransformer>(
-      new ReferenceTransformer(std::move(file), std::move(network), options));
+  return std::unique_ptr<ReferenceTransformer>(new ReferenceTransformer(std::move(file), std::move(network), options));
 }
 
-ReferenceTransformer::ReferenceTransformer(std::shared_ptr<const ModelFile> file,
-                                           ReferenceNetwork network,
+ReferenceTransformer::ReferenceTransformer(std::shared_ptr<const ModelFile> file, ReferenceNetwork network,
                                            const ReferenceOptions& options)
     : file_(std::move(file)),
       network_(std::move(network)),
@@ -47,8 +44,7 @@ ReferenceTransformer::ReferenceTransformer(std::shared_ptr<const ModelFile> file
 // ------------------------------------------------------------------------------------ the network
 
 // One sentence at a time: its rows may share a scale.
-void ReferenceTransformer::encode(std::span<const int32_t> tokens,
-                                  std::span<const int32_t> offsets) {
+void ReferenceTransformer::encode(std::span<const int32_t> tokens, std::span<const int32_t> offsets) {
   cross_.clear();
   if (network_.encoder.empty()) return;
   for (size_t s = 0; s + 1 < offsets.size(); ++s) {
@@ -85,8 +81,7 @@ Activation ReferenceTransformer::encoder_layer(int number, Activation x) const {
 }
 
 // x = x + W2·ReLU(W1·LN(x))
-Activation ReferenceTransformer::feed_forward(const ReferenceLayers& on,
-                                              const ReferenceLayer& layer, const char* side,
+Activation ReferenceTransformer::feed_forward(const ReferenceLayers& on, const ReferenceLayer& layer, const char* side,
                                               int number, Activation x) const {
   const Activation normed = on.norm(layer.ffn_norm, x);
   show(side, number, "ffn_norm", normed);
@@ -114,27 +109,23 @@ void ReferenceTransformer::step(std::span<const StepRow> rows) {
 }
 
 // y = y + SelfAttention(LN(y));  y = y + CrossAttention(LN(y), encoder);  y = y + FFN(LN(y))
-Activation ReferenceTransformer::decoder_layer(int number, std::span<const StepRow> rows,
-                                               Activation y) {
+Activation ReferenceTransformer::decoder_layer(int number, std::span<const StepRow> rows, Activation y) {
   const ReferenceLayer& layer = network_.decoder[static_cast<size_t>(number)];
   const Activation self_normed = decoder_.norm(layer.self_norm, y);
   show("decoder", number, "self_norm", self_normed);
-  y = decoder_.residual(y, kAttention, layer.self_attn.out,
-                        self_attention(number, rows, self_normed));
+  y = decoder_.residual(y, kAttention, layer.self_attn.out, self_attention(number, rows, self_normed));
   show("decoder", number, "self_attn", y);
   if (!network_.encoder.empty()) {
     const Activation cross_normed = decoder_.norm(layer.cross_norm, y);
     show("decoder", number, "cross_norm", cross_normed);
-    y = decoder_.residual(y, kAttention, layer.cross_attn.out,
-                          cross_attention(number, rows, cross_normed));
+    y = decoder_.residual(y, kAttention, layer.cross_attn.out, cross_attention(number, rows, cross_normed));
     show("decoder", number, "cross_attn", y);
   }
   return feed_forward(decoder_, layer, "decoder", number, std::move(y));
 }
 
 // Each row appends its key and value to its slot and attends to all of them.
-Activation ReferenceTransformer::self_attention(int number, std::span<const StepRow> rows,
-                                                const Activation& x) {
+Activation ReferenceTransformer::self_attention(int number, std::span<const StepRow> rows, const Activation& x) {
   const auto n = static_cast<size_t>(number);
   const ReferenceAttention& weights = network_.decoder[n].self_attn;
   const Activation q = decoder_.linear(kAttention, weights.q, x);
@@ -156,8 +147,7 @@ Activation ReferenceTransformer::self_attention(int number, std::span<const Step
   return join_rows(attended);
 }
 
-Activation ReferenceTransformer::cross_attention(int number, std::span<const StepRow> rows,
-                                                 const Activation& x) {
+Activation ReferenceTransformer::cross_attention(int number, std::span<const StepRow> rows, const Activation& x) {
   const auto n = static_cast<size_t>(number);
   const ReferenceAttention& weights = network_.decoder[n].cross_attn;
   const Activation q = decoder_.linear(kAttention, weights.q, x);
@@ -165,17 +155,15 @@ Activation ReferenceTransformer::cross_attention(int number, std::span<const Ste
   std::vector<Activation> attended;
   for (size_t i = 0; i < rows.size(); ++i) {
     const KeysValues& seen = cross_[static_cast<size_t>(rows[i].sentence)][n];
-    attended.push_back(decoder_.attend(weights, slice_rows(q, static_cast<int>(i), 1), seen.keys,
-                                       seen.values, aligns ? &alignments_[i] : nullptr));
+    attended.push_back(decoder_.attend(weights, slice_rows(q, static_cast<int>(i), 1), seen.keys, seen.values,
+                                       aligns ? &alignments_[i] : nullptr));
   }
   return join_rows(attended);
 }
 
-void ReferenceTransformer::show(const char* side, int number, const char* what,
-                                const Activation& values) const {
+void ReferenceTransformer::show(const char* side, int number, const char* what, const Activation& values) const {
   if (!observer_) return;
-  const std::string name =
-      number < 0 ? side : concat({side, ".", std::to_string(number), ".", what});
+  const std::string name = number < 0 ? side : concat({side, ".", std::to_string(number), ".", what});
   const std::vector<float> numbers = values_of(values);
   observer_(name, rows_of(values), static_cast<int>(network_.shape.width), numbers.data());
 }
@@ -192,8 +180,7 @@ int32_t ReferenceTransformer::best_token(int row) const {
   const size_t n = network_.shape.vocabulary, first = static_cast<size_t>(row) * n;
   const auto first_maximum = [&](const auto& x) {
     const auto begin = x.begin() + static_cast<std::ptrdiff_t>(first);
-    return static_cast<int32_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(n)) -
-                                begin);
+    return static_cast<int32_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(n)) - begin);
   };
   return logits_.integers.empty() ? first_maximum(logits_.reals) : first_maximum(logits_.integers);
 }
@@ -219,8 +206,7 @@ void ReferenceTransformer::copy_slot(int from, int to, int length) {
   if (from == to || length == 0) return;
   for (size_t n = 0; n < network_.decoder.size(); ++n) {
     const KeysValues& source = self_[static_cast<size_t>(from)][n];
-    self_[static_cast<size_t>(to)][n] = {slice_rows(source.keys, 0, length),
-                                         slice_rows(source.values, 0, length)};
+    self_[static_cast<size_t>(to)][n] = {slice_rows(source.keys, 0, length), slice_rows(source.values, 0, length)};
   }
 }
 
@@ -228,8 +214,7 @@ void ReferenceTransformer::copy_slot(int from, int to, int length) {
 // angles of the one before.
 Status ReferenceTransformer::reserve(const Capacity& capacity) {
   const size_t d = network_.shape.width, half = d / 2;
-  const auto positions =
-      static_cast<size_t>(std::max(capacity.source_tokens, capacity.target_length));
+  const auto positions = static_cast<size_t>(std::max(capacity.source_tokens, capacity.target_length));
   self_.resize(std::max(self_.size(), static_cast<size_t>(capacity.slots)));
   for (std::vector<KeysValues>& slot : self_) slot.resize(network_.decoder.size());
   if (codes_.size() >= positions * d) return std::nullopt;
@@ -251,8 +236,7 @@ Status ReferenceTransformer::reserve(const Capacity& capacity) {
 size_t ReferenceTransformer::memory_bytes() const {
   size_t bytes = 0;
   const auto add = [&](const Activation& a) {
-    bytes +=
-        std::visit([](const auto& tensor) { return tensor.x.size() * sizeof(tensor.x[0]); }, a);
+    bytes += std::visit([](const auto& tensor) { return tensor.x.size() * sizeof(tensor.x[0]); }, a);
   };
   for (const auto* caches : {&cross_, &self_}) {
     for (const std::vector<KeysValues>& layers : *caches) {

@@ -20,8 +20,7 @@ class ReferenceTransformer final : public Transformer {
  public:
   // Sees de-quantised activations under the names that FloatTransformer gives them, for each name
   // in the same order of rows.
-  using Observer =
-      std::function<void(std::string_view name, int rows, int width, const float* values)>;
+  using Observer = std::function<void(std::string_view name, int rows, int width, const float* values)>;
 
   // From an FP32 file, quantised on the fly, or from the integers of an INT8 file.
   static Result<std::unique_ptr<ReferenceTransformer>> create(std::shared_ptr<const ModelFile> file,
@@ -52,8 +51,8 @@ class ReferenceTransformer final : public Transformer {
                        const ReferenceOptions& options);
   Activation encoder_layer(int number, Activation x) const;
   Activation decoder_layer(int number, std::span<const StepRow> rows, Activation y);
-  Activation feed_forward(const ReferenceLayers& on, const ReferenceLayer& layer, const char* side,
-                          int number, Activation x) const;
+  Activation feed_forward(const ReferenceLayers& on, const ReferenceLayer& layer, const char* side, int number,
+                          Activation x) const;
   Activation self_attention(int number, std::span<const StepRow> rows, const Activation& x);
   Activation cross_attention(int number, std::span<const StepRow> rows, const Activation& x);
   const double* code(int position) const { return &codes_[size_t(position) * shape().width]; }

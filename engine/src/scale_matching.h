@@ -36,9 +36,7 @@ inline int narrowing(int64_t max) {
 inline int64_t times_q15(int64_t x, int32_t m) { return multiply_q15(static_cast<int32_t>(x), m); }
 
 // round(value) for |value| < 2^62.
-inline int64_t to_integer(float value) {
-  return static_cast<int64_t>(value < 0 ? value - 0.5f : value + 0.5f);
-}
+inline int64_t to_integer(float value) { return static_cast<int64_t>(value < 0 ? value - 0.5f : value + 0.5f); }
 
 // M of elements with one scale to a smaller one: x / ⌈s/s̄⌉, or x times s̄/s as a Q15 multiplier.
 class Match {

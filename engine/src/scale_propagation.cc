@@ -21,8 +21,8 @@ float power_of(float s, int n) {
 }
 
 // One scale per row, or one for all; rows of almost nothing get the largest scale.
-ScaledTensor quantize_rows(std::span<const float> real, int rows, int cols, int64_t limit,
-                           float largest_scale, bool shared, Width width, int bits) {
+ScaledTensor quantize_rows(std::span<const float> real, int rows, int cols, int64_t limit, float largest_scale,
+                           bool shared, Width width, int bits) {
   ScaledTensor out(rows, cols, width, bits);
   const auto scale_of = [&](std::span<const float> part) {
     float max = 0;
@@ -87,8 +87,7 @@ ScaledTensor quantize_row(std::span<const float> real, int64_t limit, Width widt
   return quantize_rows(real, 1, static_cast<int>(real.size()), limit, 0x1p20f, false, width, bits);
 }
 
-ScaledTensor ScalePropagation::quantize(std::span<const float> real, int rows, int cols,
-                                        Width width) const {
+ScaledTensor ScalePropagation::quantize(std::span<const float> real, int rows, int cols, Width width) const {
   return quantize_rows(real, rows, cols, width == Width::kWide ? kWideMax : limit(), 0x1p30f,
                        granularity == Granularity::kSentence, width, bits);
 }
@@ -120,8 +119,7 @@ ScaledTensor ScalePropagation::rescale(const ScaledTensor& a) const {
       for (int j = 0; j < a.cols; ++j) out.row(i)[j] = rounded_quotient(out.row(i)[j], divisor);
       out.row_scale[i] /= static_cast<float>(divisor);
     } else {
-      const int32_t m =
-          rescale_multiplier(static_cast<int32_t>(max), static_cast<int32_t>(limit()));
+      const int32_t m = rescale_multiplier(static_cast<int32_t>(max), static_cast<int32_t>(limit()));
       for (int j = 0; j < a.cols; ++j) out.row(i)[j] = times_q15(out.row(i)[j], m);
       out.row_scale[i] = scaled_q15(out.row_scale[i], m);
     }
@@ -144,8 +142,7 @@ ScaledTensor ScalePropagation::transpose(const ScaledTensor& a) const {
   return out;
 }
 
-ScaledTensor ScalePropagation::slice(const ScaledTensor& a, int first_row, int rows, int first_col,
-                                     int cols) const {
+ScaledTensor ScalePropagation::slice(const ScaledTensor& a, int first_row, int rows, int first_col, int cols) const {
   ScaledTensor out(rows, cols, a.width, a.bits);
   for (int i = 0; i < rows; ++i) {
     std::copy_n(a.row(first_row + i) + first_col, cols, out.row(i));
@@ -266,8 +263,7 @@ ScaledTensor ScalePropagation::add_constant(const ScaledTensor& a, float b) cons
   for (int i = 0; i < a.rows; ++i) {
     const float least = std::min(out.row_scale[i], scale);
     const Match match(paper(), out.row_scale[i], least);
-    const int64_t constant =
-        paper() ? Match(true, scale, least)(b < 0 ? -limit() : limit()) : to_integer(b * least);
+    const int64_t constant = paper() ? Match(true, scale, least)(b < 0 ? -limit() : limit()) : to_integer(b * least);
     for (int j = 0; j < a.cols; ++j) out.row(i)[j] = match(out.row(i)[j]) + constant;
     out.row_scale[i] = least;
   }

@@ -76,8 +76,7 @@ struct ScalePropagation {
 
   // Q: real numbers (rows, cols) to integers, s = limit / max|r| per row (or for all rows). A wide
   // tensor has the limit 8191.
-  ScaledTensor quantize(std::span<const float> real, int rows, int cols,
-                        Width width = Width::kStored) const;
+  ScaledTensor quantize(std::span<const float> real, int rows, int cols, Width width = Width::kStored) const;
 
   // R: back to |x| <= 2^p - 1. Column scales stay. A sentence's rows are matched first.
   ScaledTensor rescale(const ScaledTensor& a) const;
@@ -127,8 +126,7 @@ struct ScalePropagation {
   // Σ_j p_j·v_j / Σ_j p_j for p >= 0: (queries, keys) · (keys, width) → (queries, width). The paper
   // divides integers; fixed-point arithmetic takes {p, Σp}, which stands for p / Σp, and divides
   // nothing. `weights`, unless null, gets what the values were multiplied by.
-  ScaledTensor weighted_mean(const ScaledTensor& p, const ScaledTensor& v,
-                             ScaledTensor* weights = nullptr) const;
+  ScaledTensor weighted_mean(const ScaledTensor& p, const ScaledTensor& v, ScaledTensor* weights = nullptr) const;
   // (x - μ) / (C·mean|x-μ|), C = √(π/2). With c = n·x - Σx this is c / (C·Σ|c|/n): the scale of x
   // cancels, and dividing by Σ|c| only makes the new scale.
   ScaledTensor centre(const ScaledTensor& a) const;
@@ -142,8 +140,7 @@ struct ScalePropagation {
   ScaledTensor operand(const ScaledTensor& a) const { return paper() ? a : widen(a); }
   // {x1·x2ᵀ, s1 ⊗ s2} of stored operands without column scales.
   static ScaledTensor product(const ScaledTensor& a, const ScaledTensor& b);
-  std::pair<ScaledTensor, ScaledTensor> match_operands(const ScaledTensor& a,
-                                                       const ScaledTensor& b) const;
+  std::pair<ScaledTensor, ScaledTensor> match_operands(const ScaledTensor& a, const ScaledTensor& b) const;
 };
 
 }  // namespace octavo

@@ -75,9 +75,9 @@ ScaledTensor ScalePropagation::centre(const ScaledTensor& a) const {
   for (int i = 0; i < a.rows; ++i) {
     int64_t sum = 0;
     for (int j = 0; j < a.cols; ++j) sum += std::abs(out.row(i)[j]);
-    // A constant row has c = 0: any positive scale does.
-    out.row_scale[i] =
-        kC * static_cast<float>(std::max<int64_t>(sum, 1)) / static_cast<float>(a.cols);
+    // A constant row has c = 0: any scale does that does not become the smallest of a sum.
+    if (sum == 0) sum = a.cols * (paper() ? limit() : kWideMax);
+    out.row_scale[i] = kC * static_cast<float>(sum) / static_cast<float>(a.cols);
   }
   return out;
 }

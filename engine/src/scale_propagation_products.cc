@@ -21,8 +21,7 @@ int64_t dot(const int16_t* a, const int16_t* b, int n) {
 }
 
 // c = a·bᵀ.   a: (rows, inputs), b: (outputs, inputs)
-void multiply_transposed(const int16_t* a, const int16_t* b, int rows, int outputs, int inputs,
-                         int64_t* c) {
+void multiply_transposed(const int16_t* a, const int16_t* b, int rows, int outputs, int inputs, int64_t* c) {
   for (int64_t j = 0; j < outputs; ++j) {
     for (int64_t i = 0; i < rows; ++i) {
       c[i * outputs + j] = dot(a + i * inputs, b + j * inputs, inputs);
@@ -51,8 +50,8 @@ ScaledTensor ScalePropagation::product(const ScaledTensor& a, const ScaledTensor
   return out;
 }
 
-std::pair<ScaledTensor, ScaledTensor> ScalePropagation::match_operands(
-    const ScaledTensor& a, const ScaledTensor& b) const {
+std::pair<ScaledTensor, ScaledTensor> ScalePropagation::match_operands(const ScaledTensor& a,
+                                                                       const ScaledTensor& b) const {
   if (paper()) return {match_columns(rescale(a)), match_columns(rescale(b))};
   std::pair<ScaledTensor, ScaledTensor> operands = {a, b.width == Width::kStored ? b : rescale(b)};
   auto& [left, right] = operands;

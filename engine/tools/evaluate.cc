@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "ablation.h"
 #include "bleu.h"
 #include "chrf.h"
 #include "commands.h"
@@ -25,6 +27,7 @@ struct Arguments {
   Options options;
   size_t limit = 0;  // 0: the whole test set
   bool json = false;
+  bool ablation = false;
 };
 
 struct TestSet {
@@ -178,10 +181,21 @@ Status write_translations(const std::vector<Measurement>& results, const std::st
   return write_file(path, std::as_bytes(std::span(text)));
 }
 
+Status run_ablation(const Arguments& args, const TestSet& test) {
+  AblationInput input = {{}, {}, test.sources, test.references};
+  for (const auto& [path, file] : {std::pair(&args.model, &input.int8), std::pair(&args.fp32, &input.fp32)}) {
+    Result<ModelFile> model = load_model(*path);
+    if (!model) return Error{model.error()};
+    *file = std::make_shared<const ModelFile>(std::move(*model));
+  }
+  return print_ablation(input, stdout);
+}
+
 Status run(const Arguments& args) {
   if (Status status = check_options(args.options)) return status;  // before minutes are spent
   const Result<TestSet> test = read_test_set(args.test, args.limit);
   if (!test) return Error{test.error()};
+  if (args.ablation) return run_ablation(args, *test);
   std::vector<Measurement> results;
   for (const std::string& path : {args.model, args.fp32}) {
     if (path.empty()) continue;
@@ -210,7 +224,10 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--limit", args->limit, "only so many lines from the beginning of the test set");
   command->add_option("--kernel", args->kernel, "reference, simd128 or relaxed (default: the fastest)");
   command->add_option("-o,--output", args->output, "file for the translations, one line each, a column per model");
-  command->add_flag("--json", args->json, "print JSON");
+  CLI::Option* json = command->add_flag("--json", args->json, "print JSON");
+  command->add_flag("--ablation", args->ablation, "print the paper's tables as Markdown instead; needs --fp32")
+      ->needs("--fp32")
+      ->excludes(json);
   on_run(command, [args] { return run(*args); });
 }
 

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,24 @@ struct Arguments {
   std::string model, input, output, kernel;
   Options options;
   size_t batch = 256;  // lines handed over at once; the result does not depend on it
+  bool json = false;
 };
+
+// One line of JSON per segment: everything that is known of its translations.
+std::string as_json(const TranslatedSegment& segment) {
+  nlohmann::json alternatives = nlohmann::json::array();
+  for (const TranslatedText& text : segment.alternatives) {
+    alternatives.push_back({{"text", text.text},
+                            {"score", text.score},
+                            {"tokenScores", text.token_scores},
+                            {"offsets", text.offsets},
+                            {"alignment", text.alignment},
+                            {"loopStopped", text.loop_stopped},
+                            {"lengthLimited", text.length_limited}});
+  }
+  const nlohmann::json line = {{"alternatives", alternatives}, {"sourceOffsets", segment.source_offsets}, {"sourceTokens", segment.source_tokens}};
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 Status translate_lines(Translator& translator, std::istream& in, std::ostream& out, const Arguments& args) {
   const bool interactive = isatty(STDERR_FILENO) != 0 && isatty(STDIN_FILENO) == 0;
@@ -35,6 +54,10 @@ Status translate_lines(Translator& translator, std::istream& in, std::ostream& o
     const auto translated = translator.translate(lines, args.options);
     if (!translated) return Error{translated.error()};
     for (const TranslatedSegment& segment : *translated) {
+      if (args.json) {
+        out << as_json(segment) << '\n';
+        continue;
+      }
       for (const TranslatedText& text : segment.alternatives) {
         if (args.options.scores) out << text.score << '\t';
         out << text.text << '\n';
@@ -77,6 +100,8 @@ void add_translate(CLI::App& app) {
   command->add_option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
   command->add_option("--alternatives", args->options.alternatives, "translations printed per line, at most --beam");
   command->add_flag("--scores", args->options.scores, "print the mean log-probability before each translation");
+  command->add_flag("--alignment", args->options.alignment, "with --json: which source pieces each target piece attended to");
+  command->add_flag("--json", args->json, "print one JSON object per line: alternatives, scores, offsets, alignment");
   command->add_option("--kernel", args->kernel, "reference, simd128 or relaxed (default: the fastest)");
   command->add_option("--batch", args->batch, "lines handed over at once; changes nothing but speed")->check(CLI::PositiveNumber);
   on_run(command, [args] { return run(*args); });

@@ -98,8 +98,8 @@ LANGUAGES = {
     ),
     "ro": Language(
         _words(
-            "și şi de la în un o cu pe nu este sunt că ca se din pentru care mai a al ale ai prin sau "
-            "dar dacă când acest această aceste fi fost au am lui ei sa său dumneavoastră poate după are"
+            "și şi de la în un o cu pe nu este sunt că ca se din pentru mai al ale ai prin sau "
+            "dar dacă când acest această aceste fi fost au lui ei sa său dumneavoastră poate după are"
         ),
         _numbers("""
             1 un una prim întâi ianuarie

@@ -56,6 +56,11 @@ TEST_P(KernelTest, Product) {
     slow().product(a.data(), u.data(), expected.data(), m, k, n, scratch.data());
     fast().product(a.data(), u.data(), got.data(), m, k, n, scratch.data());
     ASSERT_EQ(expected, got) << m << " x " << k << " x " << n;
+    std::vector<int8_t> row(static_cast<size_t>(k)), row_got(row);
+    const int j = uniform(0, n - 1);
+    slow().unpack_row(u.data(), j, k, row.data());
+    fast().unpack_row(u.data(), j, k, row_got.data());
+    ASSERT_EQ(row, row_got);
   }
 }
 
@@ -68,7 +73,8 @@ TEST_P(KernelTest, WriteBack) {
     const auto residual = values<int8_t>(n, -127, 127);
     const bool with_residual = uniform(0, 1) != 0;
     const WriteBack how = {narrowing_shift(slow().max_abs(acc.data(), n)), column.data(), multiplier(), bias.data(), multiplier(),
-                           with_residual ? residual.data() : nullptr, multiplier(), !with_residual && uniform(0, 1) != 0};
+                           with_residual ? residual.data() : nullptr, multiplier(),
+                           !with_residual && uniform(0, 1) != 0 ? Nonlinearity::kRelu : Nonlinearity::kNone};
     std::vector<int16_t> expected(static_cast<size_t>(n)), got(expected);
     const int32_t max = slow().write_back(acc.data(), how, expected.data(), n);
     ASSERT_EQ(max, fast().write_back(acc.data(), how, got.data(), n));

@@ -149,7 +149,7 @@ TEST(Segments, SplitAtTheBestBoundary) {
   ASSERT_TRUE(vocabulary.has_value()) << error;
   const std::string text = "one two three. four five, six seven eight nine ten";
   const auto tokens = vocabulary->encode(text);
-  const auto ends = split_tokens(*vocabulary, tokens, tokens.size() * 2 / 3);
+  const auto ends = split_tokens(*vocabulary, tokens, tokens.size() - 2);
   ASSERT_EQ(ends.size(), 2u);
   EXPECT_EQ(vocabulary->decode(std::span(tokens).first(ends[0])), "one two three.");
   EXPECT_EQ(ends.back(), tokens.size());

@@ -23,9 +23,11 @@ constexpr int64_t panel_index(int64_t j, int64_t k, int64_t inputs) {
   return (j / kPanel) * kPanel * inputs + (k / 4) * 4 * kPanel + (j % kPanel) * 4 + k % 4;
 }
 
+enum class Nonlinearity : int32_t { kNone, kRelu };
+
 // What happens to one row of products on its way back to a wide row:
 //   y_j = acc_j·2^-shift·column_j · m + bias_j · m_bias + residual_j·2^6 · m_residual, then ReLU
-// where every · is a rounded Q15 product. bias and residual may be null.
+// where every · is a rounded Q15 product. residual may be null.
 struct WriteBack {
   int shift;
   const uint16_t* column;  // (n) Q15, <= 32767
@@ -34,7 +36,7 @@ struct WriteBack {
   int32_t m_bias;
   const int8_t* residual;  // (n)
   int32_t m_residual;
-  bool relu;
+  Nonlinearity nonlinearity;
 };
 
 struct Kernel {
@@ -43,6 +45,9 @@ struct Kernel {
   // c[i][j] = Σ_k a[i][k]·(u[k][j] - 64).  Range: k <= 65536 keeps |c| <= k·127·63 < 2^30.
   // scratch: at least 2·m·k bytes, 16-byte aligned.
   void (*product)(const int8_t* a, const uint8_t* panels, int32_t* c, int m, int k, int n, void* scratch);
+
+  // out = row `j` of a packed matrix with k inputs, offset removed: an embedding.
+  void (*unpack_row)(const uint8_t* panels, int j, int k, int8_t* out);
 
   int32_t (*max_abs)(const int32_t* x, int n);
 

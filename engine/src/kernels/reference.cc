@@ -18,6 +18,10 @@ void product(const int8_t* a, const uint8_t* panels, int32_t* c, int m, int k, i
   }
 }
 
+void unpack_row(const uint8_t* panels, int j, int k, int8_t* out) {
+  for (int t = 0; t < k; ++t) out[t] = static_cast<int8_t>(panels[panel_index(j, t, k)] - kWeightOffset);
+}
+
 int32_t max_abs(const int32_t* x, int n) {
   int32_t max = 0;
   for (int i = 0; i < n; ++i) max = std::max(max, std::abs(x[i]));
@@ -28,9 +32,9 @@ int32_t write_back(const int32_t* acc, const WriteBack& how, int16_t* y, int n) 
   int32_t max = 0;
   for (int j = 0; j < n; ++j) {
     int32_t v = multiply_q15(multiply_q15(rounding_shift(acc[j], how.shift), how.column[j]), how.m);
-    if (how.bias != nullptr) v += multiply_q15(how.bias[j], how.m_bias);
+    v += multiply_q15(how.bias[j], how.m_bias);
     if (how.residual != nullptr) v += multiply_q15(how.residual[j] * 64, how.m_residual);
-    if (how.relu) v = std::max(v, 0);
+    if (how.nonlinearity == Nonlinearity::kRelu) v = std::max(v, 0);
     y[j] = static_cast<int16_t>(v);
     max = std::max(max, std::abs(v));
   }
@@ -140,7 +144,7 @@ int32_t logits(const int32_t* acc, int shift, const uint16_t* column, int32_t* o
 
 }  // namespace
 
-const Kernel kReferenceKernel = {"reference", product, max_abs, write_back,   match_add, widen, rescale,      centre, gain,
-                                 scores,      shifted_relu, power,   weigh, weighted_sum, narrow, logits};
+const Kernel kReferenceKernel = {"reference", product, unpack_row, max_abs, write_back, match_add, widen, rescale, centre, gain,
+                                 scores, shifted_relu, power, weigh, weighted_sum, narrow, logits};
 
 }  // namespace octavo

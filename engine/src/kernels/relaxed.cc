@@ -71,10 +71,8 @@ void product(const int8_t* a, const uint8_t* panels, int32_t* c, int m, int k, i
 
 }  // namespace
 
-const Kernel kRelaxedKernel = {"relaxed",          product,        simd::max_abs,     simd::write_back,   simd::match_add,
-                               simd::widen,        simd::rescale,  simd::centre,      simd::gain,         simd::scores,
-                               simd::shifted_relu, simd::power,    simd::weigh,       simd::weighted_sum, simd::narrow,
-                               simd::logits};
+const Kernel kRelaxedKernel = {"relaxed", product, simd::unpack_row, simd::max_abs, simd::write_back, simd::match_add, simd::widen,
+    simd::rescale, simd::centre, simd::gain, simd::scores, simd::shifted_relu, simd::power, simd::weigh, simd::weighted_sum, simd::narrow, simd::logits};
 
 }  // namespace octavo
 

@@ -78,9 +78,7 @@ void product(const int8_t* a, const uint8_t* panels, int32_t* c, int m, int k, i
 
 }  // namespace
 
-const Kernel kSimd128Kernel = {"simd128",         product,         simd::max_abs,      simd::write_back, simd::match_add,
-                               simd::widen,       simd::rescale,   simd::centre,       simd::gain,       simd::scores,
-                               simd::shifted_relu, simd::power,    simd::weigh,        simd::weighted_sum, simd::narrow,
-                               simd::logits};
+const Kernel kSimd128Kernel = {"simd128", product, simd::unpack_row, simd::max_abs, simd::write_back, simd::match_add, simd::widen,
+    simd::rescale, simd::centre, simd::gain, simd::scores, simd::shifted_relu, simd::power, simd::weigh, simd::weighted_sum, simd::narrow, simd::logits};
 
 }  // namespace octavo

@@ -61,14 +61,14 @@ v128_t transpose_add(v128_t a, v128_t b, v128_t c, v128_t d) {
   return wasm_i32x4_add(wasm_i64x2_shuffle(ab, cd, 0, 2), wasm_i64x2_shuffle(ab, cd, 1, 3));
 }
 
-template <bool kBias, bool kResidual, bool kRelu>
+template <bool kResidual, bool kRelu>
 int32_t write_back_as(const int32_t* acc, const WriteBack& how, int16_t* y, int n) {
   const Shift shift(how.shift);
   const v128_t m = splat16(how.m), m_bias = splat16(how.m_bias), m_residual = splat16(how.m_residual);
   v128_t max = splat16(0);
   for (int j = 0; j < n; j += 8) {
     v128_t v = multiply_q15(multiply_q15(shift.narrow(acc + j), load(how.column + j)), m);
-    if constexpr (kBias) v = wasm_i16x8_add(v, multiply_q15(load(how.bias + j), m_bias));
+    v = wasm_i16x8_add(v, multiply_q15(load(how.bias + j), m_bias));
     if constexpr (kResidual) {
       v = wasm_i16x8_add(v, multiply_q15(wasm_i16x8_shl(wasm_i16x8_load8x8(how.residual + j), 6), m_residual));
     }
@@ -81,6 +81,18 @@ int32_t write_back_as(const int32_t* acc, const WriteBack& how, int16_t* y, int 
 
 }  // namespace
 
+void unpack_row(const uint8_t* panels, int j, int k, int8_t* out) {
+  const uint8_t* row = panels + panel_index(j, 0, k);
+  const v128_t offset = wasm_i8x16_splat(kWeightOffset);
+  for (int t = 0; t < k; t += 16, row += 16 * kPanel) {  // four inputs of this output in every 4·kPanel bytes
+    v128_t four = wasm_v128_load32_zero(row);
+    four = wasm_v128_load32_lane(row + 4 * kPanel, four, 1);
+    four = wasm_v128_load32_lane(row + 8 * kPanel, four, 2);
+    four = wasm_v128_load32_lane(row + 12 * kPanel, four, 3);
+    wasm_v128_store(out + t, wasm_i8x16_sub(four, offset));
+  }
+}
+
 int32_t max_abs(const int32_t* x, int n) {
   v128_t max = wasm_i32x4_splat(0);
   int j = 0;
@@ -91,9 +103,9 @@ int32_t max_abs(const int32_t* x, int n) {
 }
 
 int32_t write_back(const int32_t* acc, const WriteBack& how, int16_t* y, int n) {
-  if (how.residual != nullptr) return write_back_as<true, true, false>(acc, how, y, n);
-  if (how.relu) return write_back_as<true, false, true>(acc, how, y, n);
-  return write_back_as<true, false, false>(acc, how, y, n);
+  if (how.residual != nullptr) return write_back_as<true, false>(acc, how, y, n);
+  if (how.nonlinearity == Nonlinearity::kRelu) return write_back_as<false, true>(acc, how, y, n);
+  return write_back_as<false, false>(acc, how, y, n);
 }
 
 int32_t match_add(const int16_t* a, int32_t m_a, const int16_t* b, int32_t m_b, int16_t* y, int n) {

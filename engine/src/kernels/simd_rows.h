@@ -5,6 +5,7 @@
 
 namespace octavo::simd {
 
+void unpack_row(const uint8_t* panels, int j, int k, int8_t* out);
 int32_t max_abs(const int32_t* x, int n);
 int32_t write_back(const int32_t* acc, const WriteBack& how, int16_t* y, int n);
 int32_t match_add(const int16_t* a, int32_t m_a, const int16_t* b, int32_t m_b, int16_t* y, int n);

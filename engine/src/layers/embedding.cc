@@ -27,9 +27,7 @@ void position_codes(const IntegerNetwork& network, int length, int8_t* codes) {
 void embed(const Workspace& work, const IntegerNetwork& network, int32_t token, const int8_t* code, int8_t* out, float* out_scale) {
   const Linear& table = network.embedding;
   const int width = static_cast<int>(network.shape.width);
-  for (int k = 0; k < width; ++k) {
-    out[k] = static_cast<int8_t>(table.panels[panel_index(token, k, width)] - kWeightOffset);
-  }
+  work.kernel->unpack_row(table.panels, token, width, out);
   // Both become wide rows: 63·2^7 and 127·2^6 fit 13 bits.
   work.kernel->widen(out, 7, work.wide, width);
   work.kernel->widen(code, 6, work.wide2, width);

@@ -8,7 +8,7 @@
 namespace octavo {
 
 // out = R(x·Wᵀ + b), or R(ReLU(x·Wᵀ + b)).   x: (rows, inputs) → out: (rows, outputs)
-void linear(const Workspace& work, const Linear& layer, const ScaledRows& x, int rows, bool relu, const ScaledRows& out);
+void linear(const Workspace& work, const Linear& layer, const ScaledRows& x, int rows, Nonlinearity nonlinearity, const ScaledRows& out);
 
 // stream = R(stream + x·Wᵀ + b): the residual connection, added before the sum is re-scaled.   stream: (rows, outputs)
 void linear_residual(const Workspace& work, const Linear& layer, const ScaledRows& x, int rows, const ScaledRows& stream);
