@@ -1,29 +1,33 @@
 // Loads the WebAssembly engine in the variant that suits the machine.
-import type { MainModule } from './simd128/octavo.mjs';
-
-/** The engine's builds: `relaxed` is faster and gives the same bits, where the browser can run it. */
-export type Variant = 'relaxed' | 'simd128';
+import createRelaxed from './relaxed/octavo.mjs';
+import createSimd128 from './simd128/octavo.mjs';
+import type { MainModule } from './simd128/octavo.mjs' with { 'resolution-mode': 'import' };
+import { supportedVariants, type Variant } from './variants.js';
 
 /** The engine as Emscripten presents it, and which build it is. */
 export interface Engine {
   readonly variant: Variant;
+  readonly wasmBytes: number;
   readonly module: MainModule;
 }
 
-// The smallest module with i32x4.relaxed_dot_i8x16_i7x16_add_s, the instruction that makes the difference.
-const relaxedProbe = Uint8Array.of(
-  ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 19, 1, 17, 0],
-  ...[65, 1, 253, 15, 65, 2, 253, 15, 65, 3, 253, 15, 253, 147, 2, 11],
-);
-
-/** The variants that run here, the best first. */
-export function supportedVariants(): Variant[] {
-  return WebAssembly.validate(relaxedProbe) ? ['relaxed', 'simd128'] : ['simd128'];
-}
+// Each address stands whole where it is used: that is how bundlers find the file and put it beside their output.
+const builds = {
+  relaxed: { create: createRelaxed, wasm: () => new URL('./relaxed/octavo.wasm', import.meta.url) },
+  simd128: { create: createSimd128, wasm: () => new URL('./simd128/octavo.wasm', import.meta.url) },
+};
 
 /** Loads the best variant that runs here, or the one that is asked for. */
 export async function loadEngine(variant = supportedVariants()[0] ?? 'simd128'): Promise<Engine> {
-  const { default: create } =
-    variant === 'relaxed' ? await import('./relaxed/octavo.mjs') : await import('./simd128/octavo.mjs');
-  return { variant, module: await create() };
+  const { create, wasm } = builds[variant];
+  const wasmBinary = await readWasm(wasm());
+  return { variant, wasmBytes: wasmBinary.byteLength, module: await create({ wasmBinary }) };
+}
+
+async function readWasm(url: URL): Promise<Uint8Array> {
+  // Node does not fetch files, and bundlers for the web stumble over an import of `node:fs`: hence this way.
+  if (url.protocol === 'file:') return process.getBuiltinModule('node:fs').readFileSync(url);
+  const response = await fetch(url, { credentials: 'same-origin' });
+  if (!response.ok) throw new Error(`The engine is not at ${url.href} (${response.status}).`);
+  return new Uint8Array(await response.arrayBuffer());
 }

@@ -90,8 +90,7 @@ Status Measurer::force(std::span<Transformer* const> networks,
       std::vector<StepRow> rows;
       for (int i = 0; i < count; ++i) {
         const Tokens& target = batch[static_cast<size_t>(i)].target;
-        const int32_t before = t == 0 ? end : target[t - 1];
-        if (t < target.size()) rows.push_back({i, i, static_cast<int>(t), before});
+        if (t < target.size()) rows.push_back({i, i, static_cast<int>(t), t == 0 ? end : target[t - 1]});
       }
       for (Transformer* network : networks) network->step(rows);
       for (size_t r = 0; r < rows.size(); ++r) {

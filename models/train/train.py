@@ -20,6 +20,7 @@ import torch.multiprocessing as mp
 from data import Corpus, Mix, batches
 from model import IntegerTransformer, Shape
 from optimizer import Flat, Optimizer
+from progress import dev_bleu, plot
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "octavo" / "train"
 
@@ -119,6 +120,7 @@ def dev_loss(args, model, corpus, limit=16384):
 
 
 def log(args, record):
+    args.run.mkdir(parents=True, exist_ok=True)
     with open(args.run / "log.jsonl", "a") as file:
         file.write(json.dumps(record) + "\n")
 
@@ -178,7 +180,6 @@ def work(rank, args, flat, shared, barrier):
                           "hours": progress[SECONDS].item() / 3600}
                 print(f"step {step}  {record['tokens'] / 1e6:.2f} M tokens (epoch {epoch})  loss {record['loss']:.3f}  "
                       f"ce {record['ce']:.3f}  |g| {norm:.2f}  lr {lr:.2e}  {speed:.0f} tokens/s  {left:.1f} h left", flush=True)
-                args.run.mkdir(parents=True, exist_ok=True)
                 log(args, record)
                 window.zero_()
                 last_log = now
@@ -186,11 +187,15 @@ def work(rank, args, flat, shared, barrier):
             if finished:
                 progress[STOP] = 1
             if progress[STOP] or now - last_save > args.save_minutes * 60:
-                record = {"step": step, "tokens": int(progress[TOKENS]), "dev_ce": dev_loss(args, averaged, dev)}
-                print(f"dev cross-entropy {record['dev_ce']:.3f} (averaged weights)", flush=True)
-                args.run.mkdir(parents=True, exist_ok=True)
-                log(args, record)
                 save(args, shared)
+                record = {"step": step, "tokens": int(progress[TOKENS]), "dev_ce": dev_loss(args, averaged, dev),
+                          "dev_bleu": dev_bleu(args.data, args.run, args.shape, dict(averaged.named_parameters()))}
+                print(f"dev cross-entropy {record['dev_ce']:.3f}, BLEU of INT8 {record['dev_bleu']}", flush=True)
+                log(args, record)
+                try:
+                    plot(args.run)
+                except ImportError:
+                    pass  # the log is there all the same; progress.py draws it once python3-matplotlib is installed
                 last_save = last_log = time.time()
                 window.zero_()
         barrier.wait()

@@ -100,7 +100,8 @@ describe.each(supportedVariants())('%s', (variant) => {
         for (let i = 0; i < texts.length; i += batch) {
           got.push(...translate(engine, texts.slice(i, i + batch), { beam }));
         }
-        expect(got.map(comparable)).toEqual(expected.map(fromNative));
+        // As strings: Jest takes seconds to walk through all the numbers.
+        expect(JSON.stringify(got.map(comparable)) === JSON.stringify(expected.map(fromNative))).toBe(true);
       }
       engine.delete();
     }
@@ -138,7 +139,7 @@ describe.each(supportedVariants())('%s', (variant) => {
     const engine = mustLoad(module);
     translate(engine, texts, { beam: 4 });
     const before = memory(module);
-    for (let i = 0; i < 20; ++i) translate(engine, texts, { beam: 4 });
+    for (let i = 0; i < 5; ++i) translate(engine, texts, { beam: 4 });
     expect(memory(module)).toBe(before);
     engine.delete();
   });

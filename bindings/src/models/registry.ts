@@ -1,0 +1,97 @@
+// The list of models that exist, and reading it: from the network, or offline from the copy that was kept.
+import { failure, messageOf } from '../errors.js';
+import { canonicalTag } from '../languages.js';
+import type { Runtime } from '../runtime.js';
+import type { ModelCache } from './cache.js';
+import { sha256 } from './file.js';
+
+/** A model that a registry offers. */
+export interface RegistryModel {
+  /** Language tags (BCP 47). */
+  readonly source: string;
+  readonly target: string;
+  readonly name: string;
+  /** Where the file is, seen from the registry. */
+  readonly file: string;
+  readonly bytes: number;
+  /** Of the file, in hexadecimal. */
+  readonly sha256: string;
+  /** Of the model, as an SPDX identifier. */
+  readonly license: string;
+}
+
+/** A registry, and where it came from. */
+export interface Registry {
+  readonly url: URL;
+  readonly models: readonly RegistryModel[];
+}
+
+// A registry is small. Whoever takes longer than this is as good as offline.
+const timeoutMilliseconds = 15_000;
+
+/** Reads a registry; what cannot be reached now is taken from the cache. */
+export async function readRegistry(
+  runtime: Runtime,
+  cache: ModelCache,
+  url: URL,
+  signal?: AbortSignal,
+): Promise<Registry> {
+  if (url.protocol === 'file:') {
+    const file = await runtime.openFile(url).catch((error: unknown) => {
+      throw failure('NetworkError', `There is no registry of models at ${url.href}.`, error);
+    });
+    return { url, models: parse(new TextDecoder().decode(await file.read()), url) };
+  }
+  const key = `registry-${(await sha256(new TextEncoder().encode(url.href))).slice(0, 16)}`;
+  try {
+    const text = await fetchText(url, signal);
+    const models = parse(text, url);
+    await cache.put(key, { kind: 'registry', url: url.href }, new Blob([text])).catch(() => undefined);
+    return { url, models };
+  } catch (error) {
+    signal?.throwIfAborted();
+    const kept = await cache.get(key);
+    if (!kept) throw error;
+    return { url, models: parse(new TextDecoder().decode(await kept.file.read()), url) };
+  }
+}
+
+async function fetchText(url: URL, signal: AbortSignal | undefined): Promise<string> {
+  const timeout = AbortSignal.timeout(timeoutMilliseconds);
+  const remedy = 'The option `registry` says where it is.';
+  try {
+    const response = await fetch(url, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+    if (!response.ok) throw new Error(`the server answered ${response.status}`);
+    return await response.text();
+  } catch (error) {
+    throw failure('NetworkError', `No registry of models at ${url.href}: ${messageOf(error)}. ${remedy}`, error);
+  }
+}
+
+/** Reads a registry's JSON with the distrust that what comes from a network deserves. */
+function parse(text: string, url: URL): RegistryModel[] {
+  try {
+    const { version, models } = JSON.parse(text) as { version?: unknown; models?: unknown };
+    if (version !== 1 || !Array.isArray(models)) throw new Error('it is not of version 1');
+    return models.map(checked);
+  } catch (error) {
+    throw failure('NetworkError', `${url.href} is not a registry of models: ${messageOf(error)}.`, error);
+  }
+}
+
+function checked(model: Partial<Record<keyof RegistryModel, unknown>>): RegistryModel {
+  const { source, target, name, file, bytes, sha256: hash, license } = model;
+  if (typeof source !== 'string' || typeof target !== 'string') throw new Error('a model has no languages');
+  if (typeof file !== 'string' || typeof name !== 'string') throw new Error('a model has no name or no file');
+  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes <= 0) throw new Error(`${name} has no size`);
+  if (typeof hash !== 'string' || !/^[\da-f]{64}$/.test(hash)) throw new Error(`${name} has no SHA-256`);
+  return {
+    source: canonicalTag(source),
+    target: canonicalTag(target),
+    name,
+    file,
+    bytes,
+    sha256: hash,
+    license: typeof license === 'string' ? license : '',
+  };
+}

@@ -1,0 +1,53 @@
+// Browsers, in pages and in workers.
+import { failure } from './errors.js';
+import { CacheStorageCache } from './models/cache.browser.js';
+import { MemoryCache } from './models/cache.js';
+import type { Runtime } from './runtime.js';
+import type { Reply } from './worker/protocol.js';
+
+const withoutCache = new MemoryCache();
+
+/** What a browser offers. */
+export const browser: Runtime = {
+  startWorker(listener) {
+    // Bundlers look for exactly this expression.
+    const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+    worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+      listener.reply(data);
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      // A script that cannot be loaded gives an event without a message.
+      listener.ended(event.message || 'its script could not be loaded');
+    };
+    worker.onmessageerror = () => {
+      listener.ended('a message could not be read');
+    };
+    return {
+      post: (request) => {
+        worker.postMessage(request);
+      },
+      hold: () => undefined,
+      terminate: () => {
+        worker.terminate();
+      },
+    };
+  },
+
+  // Absent where the page is not secure, and in some private windows.
+  openCache: () => (globalThis.caches as CacheStorage | undefined ? new CacheStorageCache() : withoutCache),
+
+  resolve: (location) => new URL(location, globalThis.document?.baseURI ?? globalThis.location.href),
+
+  openFile: (url) => Promise.reject(failure('NotSupportedError', `A browser cannot read ${url.href}.`)),
+
+  locked<T>(name: string, signal: AbortSignal, work: () => Promise<T>) {
+    const locks = navigator.locks as LockManager | undefined;
+    return locks ? (locks.request(name, { signal }, work) as Promise<T>) : work();
+  },
+
+  // In two steps, so that bundlers do not take it for a file of theirs.
+  get defaultRegistry() {
+    return new URL('models/registry.json', new URL('.', import.meta.url));
+  },
+};

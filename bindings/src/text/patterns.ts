@@ -1,0 +1,136 @@
+// Finds what a translation has to leave as it is: addresses, code, placeholders, emoji and their like.
+
+/** Kinds of things that are kept. `object` and `term` come from the caller, the others are found. */
+export type EntityKind =
+  | 'object'
+  | 'glossary'
+  | 'term'
+  | 'code'
+  | 'url'
+  | 'email'
+  | 'path'
+  | 'placeholder'
+  | 'tag'
+  | 'handle'
+  | 'version'
+  | 'emoji'
+  | 'foreign'
+  | 'mask'
+  | 'number';
+
+/** Something in a text that is kept. */
+export interface Entity {
+  kind: EntityKind;
+  /** UTF-16 offsets. */
+  start: number;
+  end: number;
+}
+
+const domains = 'com|org|net|edu|gov|mil|io|dev|app|info|biz|eu|de|at|ch|fr|uk|nl|es|pl|ai|cloud|online|shop|tv|jp|cn|ru|br';
+const extensions =
+  '[a-z]{1,3}x|txt|pdf|jpe?g|png|gif|svg|webp|csv|tsv|json|ya?ml|toml|xml|html?|css|scss|[cm]?[jt]s|py|rs|go|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|sh|bat|ps1|md|rst|tex|docx?|xlsx?|pptx?|od[tsp]|zip|gz|tgz|bz2|xz|7z|rar|tar|mp[34]|wav|ogg|flac|avi|mov|mkv|log|ini|cfg|conf|env|lock|sql|db|exe|dll|so|iso|apk|wasm|octavo|bak|tmp';
+const pictograph = '(?![©®™])\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?(?:[\\u{E0020}-\\u{E007F}]+)?';
+
+// In the order in which they are asked at the same place; the longer find wins.
+const patterns: [EntityKind, RegExp][] = [
+  ['mask', /⟦[^⟦⟧\s]{0,12}⟧|[⟦⟧]/gu],
+  ['code', /(`+)(?!`)[^`]+?\1(?!`)/gu],
+  ['url', /(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.|mailto:|tel:\+?\d)[^\s<>"“”„«»⟦⟧`\uFFFC|\\^]+/giu],
+  [
+    'url',
+    new RegExp(
+      `(?<![\\p{L}\\p{N}@.-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.){1,5}(?:${domains})(?![\\p{L}\\p{N}_-]|\\.\\p{L})(?:[:/?#][^\\s<>"“”„«»⟦⟧\`\\uFFFC|\\\\^]*)?`,
+      'gu',
+    ),
+  ],
+  ['email', /(?<![\p{L}\p{N}.+_-])[\p{L}\p{N}][\p{L}\p{N}.+_%-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,}/gu],
+  ['path', /(?<![\p{L}\p{N}])[A-Za-z]:\\(?:[^\s\\/:*?"<>|⟦⟧\uFFFC]+\\)*[^\s\\/:*?"<>|⟦⟧\uFFFC]*/gu],
+  ['path', /(?<![\p{L}\p{N}.\\])\\\\[\w.-]+(?:\\[\w.$-]+)+/gu],
+  ['path', /(?<![\p{L}\p{N}_/.~<-])(?:~|\.{1,2})?\/[\w.@+~-]+(?:\/[\w.@+~-]*)*/gu],
+  ['path', new RegExp(`(?<![\\p{L}\\p{N}_/.@-])(?:[\\w@+-][\\w.@+-]*/)*[\\w@+-][\\w.@+-]*\\.(?:${extensions})(?![\\p{L}\\p{N}_-])`, 'gu')],
+  ['tag', /<\/?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?\/?>|<!--[^]*?-->|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});/gu],
+  // {{…}} ${…} #{…} %{…} {%…%} {0} {name} {count, plural, …}; braces nest twice, as in ICU messages.
+  [
+    'placeholder',
+    /\{\{[^{}\n]{0,100}\}\}\}?|\{%[^{}\n]{0,100}%\}|[$#%@]\{[^{}\n]{0,100}\}|\{\s*[\w.$[\]-]{0,60}\s*(?:[,:|!?](?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,400})?\}/gu,
+  ],
+  ['placeholder', /(?<![\p{N}%])%(?:\d+\$|\([\w.]{1,60}\))?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh?|ll?|[Lzjtq])?[diouxXeEfFgGaAcCsSpn@](?![\p{L}\p{N}])/gu],
+  ['placeholder', /(?<![\p{N}%])%\d+(?![\p{L}\p{N}%.,])|%[A-Za-z_]\w{0,40}%|%%/gu],
+  ['placeholder', /(?<![\p{L}\p{N}$])\$[A-Za-z_]\w*|\$\([\w.]+\)|(?<![\p{L}\p{N}:]):[a-z][a-z0-9_+-]*:(?![\p{L}\p{N}:])/gu],
+  ['code', /(?<![\p{L}\p{N}_.$-])(?:[A-Za-z_$][\w$]*(?:\.|::|->))*[A-Za-z_$][\w$]*\(\)/gu],
+  ['code', /(?<![\p{L}\p{N}_-])(?:--[a-z][\w-]*(?:=[\w./-]+)?|(?=[\w]*[A-Za-z])_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+_*)(?![\p{L}\p{N}_-])/gu],
+  ['code', /(?<![\p{L}\p{N}-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\p{L}\p{N}])|\b0x[0-9a-fA-F]+\b/gu],
+  ['code', /(?<![\p{L}\p{N}-])(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}(?![\p{L}\p{N}-])/gu],
+  ['handle', /(?<![\p{L}\p{N}_&#/.])(?:#[\p{L}_][\p{L}\p{M}\p{N}_]*|@[A-Za-z_][\w]*(?:[./-]\w+)*)/gu],
+  ['version', /(?<![\p{L}\p{N}.,])(?:v\d+(?:\.\d+)+|(?!\d{1,3}(?:\.\d{3})+(?![\d.]))(?!\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)(?![\d.]))\d+(?:\.\d+){2,})(?:-?(?:alpha|beta|rc|dev|pre)[.\d]*)?(?![\p{L}\p{N}])/gu],
+  [
+    'emoji',
+    new RegExp(
+      `(?:\\p{Regional_Indicator}{2}|[0-9#*]\\uFE0F?\\u20E3|${pictograph}(?:\\u200D${pictograph})*|[\\u2190-\\u21FF\\u2300-\\u23FF\\u2500-\\u27BF\\u2900-\\u297F\\u2B00-\\u2BFF]\\uFE0F?)+`,
+      'gu',
+    ),
+  ],
+];
+
+const foreign = /(?:(?!\p{Script=Latin}|\p{Script=Common})[\p{L}\p{M}])+(?:[\s・·-]+(?:(?!\p{Script=Latin}|\p{Script=Common})[\p{L}\p{M}])+)*/gu;
+const otherScripts = /^(?:ru|uk|be|bg|mk|sr|kk|ky|mn|tg|el|he|yi|ar|fa|ur|ps|hi|mr|ne|bn|pa|gu|ta|te|kn|ml|si|th|lo|my|km|ka|hy|am|ja|ko|zh|yue)\b/i;
+
+/** Finds what has to be kept, in the order of the text, nothing overlapping. */
+export function findEntities(text: string, language = 'en'): Entity[] {
+  const found: Entity[] = [];
+  for (const [kind, pattern] of patterns) {
+    for (const match of text.matchAll(pattern)) {
+      const length = kind === 'url' || kind === 'path' ? addressLength(match[0]) : match[0].length;
+      if (length > 1 || kind === 'emoji' || kind === 'mask') {
+        found.push({ kind, start: match.index, end: match.index + length });
+      }
+    }
+  }
+  if (!otherScripts.test(language)) {
+    for (const match of text.matchAll(foreign)) {
+      if (/\p{L}/u.test(match[0])) found.push({ kind: 'foreign', start: match.index, end: match.index + match[0].length });
+    }
+  }
+  return withoutOverlaps(found);
+}
+
+/** Finds the whole words and phrases among the terms; the first letter may be a capital at will. */
+export function findTerms(text: string, terms: readonly string[], kind: EntityKind): Entity[] {
+  return terms.flatMap((term) => {
+    const [first = '', ...rest] = term.trim();
+    if (!first) return [];
+    const either = first === first.toLowerCase() ? `[${escape(first)}${escape(first.toUpperCase())}]` : escape(first);
+    const start = /[\p{L}\p{N}_]/u.test(first) ? '(?<![\\p{L}\\p{N}_])' : '';
+    const end = /[\p{L}\p{N}_]$/u.test(term.trim()) ? '(?![\\p{L}\\p{N}_])' : '';
+    const pattern = new RegExp(start + either + rest.map(escape).join('').replace(/\s+/g, '\\s+') + end, 'gu');
+    return Array.from(text.matchAll(pattern), (match) => ({
+      kind,
+      start: match.index,
+      end: match.index + match[0].length,
+    }));
+  });
+}
+
+/** Sorts finds by place; of two that overlap the earlier stays, of two at one place the longer. */
+export function withoutOverlaps(found: readonly Entity[]): Entity[] {
+  const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end);
+  let end = 0;
+  return sorted.filter((entity) => {
+    if (entity.start < end) return false;
+    end = entity.end;
+    return true;
+  });
+}
+
+/** Leaves off the punctuation after an address, and a bracket that was opened before it. */
+function addressLength(address: string): number {
+  for (let length = address.length; length > 0; --length) {
+    const last = address[length - 1] ?? '';
+    const opening = { ')': '(', ']': '[', '}': '{' }[last];
+    const count = (sign: string) => address.slice(0, length).split(sign).length;
+    if (opening ? count(last) <= count(opening) : !/[.,;:!?'’*_…]/.test(last)) return length;
+  }
+  return 0;
+}
+
+const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
