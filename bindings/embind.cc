@@ -17,8 +17,8 @@
 namespace {
 
 using emscripten::val;
-using octavo::Translator;
 using octavo::TranslationJob;
+using octavo::Translator;
 
 // Names for the generated TypeScript types.
 EMSCRIPTEN_DECLARE_VAL_TYPE(Bytes);
@@ -139,7 +139,8 @@ EMSCRIPTEN_BINDINGS(octavo) {
   emscripten::register_type<JobOrReason>("Job | string");
   emscripten::register_type<MoreOrReason>("boolean | string");
   emscripten::register_type<Segments>(
-      "{ alternatives: { text: string; score: number; tokenScores: Float32Array; offsets: Uint32Array; alignment: Int32Array; "
+      "{ alternatives: { text: string; score: number; tokenScores: Float32Array; offsets: Uint32Array; alignment: "
+      "Int32Array; "
       "loopStopped: boolean; lengthLimited: boolean }[]; sourceTokens: number; sourceOffsets: Uint32Array }[]");
   emscripten::register_type<Info>(
       "{ kernel: string; description: string; modelBytes: number; activationBytes: number }");

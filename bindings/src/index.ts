@@ -1,2 +1,7 @@
-export { loadEngine, supportedVariants } from './engine.js';
-export type { Engine, Variant } from './engine.js';
+// The package in browsers: pages, workers, service workers.
+import { browser } from './runtime.browser.js';
+import { useRuntime } from './runtime.js';
+
+useRuntime(browser);
+
+export * from './api.js';

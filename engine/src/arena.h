@@ -24,9 +24,7 @@ class Arena {
 
   // More than an address space holds is reported as half of it: no allocation of that size
   // succeeds.
-  size_t used() const {
-    return static_cast<size_t>(std::min<uint64_t>(used_, std::numeric_limits<size_t>::max() / 2));
-  }
+  size_t used() const { return static_cast<size_t>(std::min<uint64_t>(used_, std::numeric_limits<size_t>::max() / 2)); }
 
  private:
   std::byte* memory_ = nullptr;

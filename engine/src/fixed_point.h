@@ -1,10 +1,11 @@
 // The integer arithmetic of scale propagation, defined once. Every kernel computes exactly these functions.
 //
-// Between operations a tensor is INT8. Inside one it is a *wide row*: INT16 elements of at most 13 bits and one scale. Thirteen
-// bits leave six below an INT8 result, and the sum of up to four wide rows still fits INT16 (4·8191 = 32764).
+// Between operations a tensor is INT8. Inside one it is a *wide row*: INT16 elements of at most 13 bits and one scale.
+// Thirteen bits leave six below an INT8 result, and the sum of up to four wide rows still fits INT16 (4·8191 = 32764).
 //
-// A ratio of scales (<= 1) is a Q15 multiplier m in 0..32767 standing for m/32768. Rounding is to nearest, halves away from zero,
-// so that f(-x) = -f(x). For |x| <= 16384, which covers every wide row, multiplying by 32767 gives x itself: that is our "one".
+// A ratio of scales (<= 1) is a Q15 multiplier m in 0..32767 standing for m/32768. Rounding is to nearest, halves away
+// from zero, so that f(-x) = -f(x). For |x| <= 16384, which covers every wide row, multiplying by 32767 gives x itself:
+// that is our "one".
 #pragma once
 
 #include <bit>
@@ -17,7 +18,7 @@ constexpr int32_t kWideMax = (1 << kWideBits) - 1;
 constexpr int32_t kOneQ15 = 32767;
 
 // round(x / 2^shift); a negative shift multiplies.
-// Range: |x| < 2^30 for shift > 0 (the rounding constant is at most 2^29); |x|·2^-shift < 2^31 otherwise.
+// Range: |x| + 2^(shift-1) < 2^31 for shift > 0; |x|·2^-shift < 2^31 otherwise.
 constexpr int32_t rounding_shift(int32_t x, int shift) {
   if (shift <= 0) return x * (1 << -shift);
   const int32_t magnitude = ((x < 0 ? -x : x) + (1 << (shift - 1))) >> shift;
@@ -30,8 +31,8 @@ constexpr int32_t multiply_q15(int32_t x, int32_t m) {
   return x < 0 ? -magnitude : magnitude;
 }
 
-// The shift that brings a row with this maximum to exactly kWideBits bits (left if there is room): rounding_shift(max, shift)
-// is in 4096..8191 for every max > 0.
+// The shift that brings a row with this maximum to exactly kWideBits bits (left if there is room): rounding_shift(max,
+// shift) is in 4096..8191 for every max > 0.
 constexpr int narrowing_shift(int32_t max) {
   if (max == 0) return 0;
   const int shift = static_cast<int>(std::bit_width(static_cast<uint32_t>(max))) - kWideBits;
@@ -40,15 +41,18 @@ constexpr int narrowing_shift(int32_t max) {
 
 static_assert(multiply_q15(16384, kOneQ15) == 16384 && multiply_q15(-8191, kOneQ15) == -8191);
 
-// a / b as a Q15 multiplier, for 0 < a <= b. Scales are positive and finite (the model file is checked), so no NaN arises.
+// a / b as a Q15 multiplier, for 0 < a <= b. Scales are positive and finite (the model file is checked), so no NaN
+// arises.
 inline int32_t ratio_q15(float a, float b) {
   const int32_t m = static_cast<int32_t>(a / b * 32768.0f + 0.5f);
   return m < kOneQ15 ? m : kOneQ15;
 }
 
-// The re-scaling multiplier of R: the largest m with multiply_q15(max, m) <= limit; a row that already fits is kept as it is.
-// Range: max <= 32767, limit <= 511, so limit·2^15 < 2^24.
-constexpr int32_t rescale_multiplier(int32_t max, int32_t limit) { return max <= limit ? kOneQ15 : limit * 32768 / max; }
+// The re-scaling multiplier of R: the largest m with multiply_q15(max, m) <= limit; a row that already fits is kept as
+// it is. Range: max <= 32767, limit <= 511, so limit·2^15 < 2^24.
+constexpr int32_t rescale_multiplier(int32_t max, int32_t limit) {
+  return max <= limit ? kOneQ15 : limit * 32768 / max;
+}
 
 // The scale that goes with x·m or x·2^-shift: what x stands for does not change.
 inline float scaled_q15(float scale, int32_t m) {

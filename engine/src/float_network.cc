@@ -27,7 +27,8 @@ struct FloatLeaves {
 }  // namespace
 
 Result<FloatNetwork> FloatNetwork::view(const ModelFile& file) {
-  if (file.flavour() != Flavour::kFloat32) return problem({"this is an INT8 model; the FP32 network needs an FP32 one"});
+  if (file.flavour() != Flavour::kFloat32)
+    return problem({"this is an INT8 model; the FP32 network needs an FP32 one"});
   return read_network<FloatNetwork, FloatLeaves>(file);
 }
 

@@ -46,8 +46,9 @@ struct FloatDecoderLayerWeights {
 
 struct FloatNetwork {
   NetworkShape shape;
-  FloatLinear embedding;   // "embedding" (vocabulary, width), no bias; input rows and output projection alike
-  const double* rotation;  // "positions.rotation" kFloat64 (width/2, 2): cos and sin of each frequency's angle per token
+  FloatLinear embedding;  // "embedding" (vocabulary, width), no bias; input rows and output projection alike
+  const double*
+      rotation;  // "positions.rotation" kFloat64 (width/2, 2): cos and sin of each frequency's angle per token
   std::vector<FloatEncoderLayerWeights> encoder;  // "encoder.<i>"
   FloatNorm encoder_norm;                         // "encoder_norm"
   std::vector<FloatDecoderLayerWeights> decoder;  // "decoder.<i>"

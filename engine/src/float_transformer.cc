@@ -22,24 +22,19 @@ constexpr float kAlignmentUnit = 255;
 
 // y = x·Wᵀ + b or one of its variants.   x: (rows, inputs), y: (rows, outputs)
 void linear(const FloatLinear& w, const float* x, int rows, Into into, float* y) {
-  fp32::product(x, w.panels, w.bias, y, rows, static_cast<int>(w.inputs),
-                static_cast<int>(w.outputs), into);
+  fp32::product(x, w.panels, w.bias, y, rows, static_cast<int>(w.inputs), static_cast<int>(w.outputs), into);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<FloatTransformer>> FloatTransformer::create(
-    std::shared_ptr<const ModelFile> file) {
+Result<std::unique_ptr<FloatTransformer>> FloatTransformer::create(std::shared_ptr<const ModelFile> file) {
   Result<FloatNetwork> network = FloatNetwork::view(*file);
   if (!network) return Error{network.error()};
-  return std::unique_ptr<FloatTransformer>(
-      new FloatTransformer(std::move(file), std::move(*network)));
+  return std::unique_ptr<FloatTransformer>(new FloatTransformer(std::move(file), std::move(*network)));
 }
 
 FloatTransformer::FloatTransformer(std::shared_ptr<const ModelFile> file, FloatNetwork network)
-    : file_(std::move(file)),
-      network_(std::move(network)),
-      width_(static_cast<int>(network_.shape.width)) {}
+    : file_(std::move(file)), network_(std::move(network)), width_(static_cast<int>(network_.shape.width)) {}
 
 // ----------------------------------------------------------------------------------- the network
 
@@ -77,8 +72,7 @@ void FloatTransformer::encoder_layer(int number, std::span<const int32_t> offset
     const int64_t start = int64_t{offsets[s]} * width_;
     const KeysValues sentence = {k_ + start, v_ + start, offsets[s + 1] - offsets[s]};
     for (int i = offsets[s]; i < offsets[s + 1]; ++i) {
-      attend(layer.self_attn, q_ + int64_t{i} * width_, sentence, attended_ + int64_t{i} * width_,
-             nullptr);
+      attend(layer.self_attn, q_ + int64_t{i} * width_, sentence, attended_ + int64_t{i} * width_, nullptr);
     }
   }
   linear(layer.self_attn.out, attended_, total, Into::kAdd, stream_);  // (total, d)
@@ -87,8 +81,8 @@ void FloatTransformer::encoder_layer(int number, std::span<const int32_t> offset
 }
 
 // x = x + W2·ReLU(W1·LN(x)), a block of rows at a time.
-void FloatTransformer::feed_forward(const FloatNorm& ffn_norm, const FloatLinear& w1,
-                                    const FloatLinear& w2, int rows, const char* side, int number) {
+void FloatTransformer::feed_forward(const FloatNorm& ffn_norm, const FloatLinear& w1, const FloatLinear& w2, int rows,
+                                    const char* side, int number) {
   for (int first = 0; first < rows; first += kRowBlock) {
     const int count = std::min(kRowBlock, rows - first);
     float* block = stream_ + int64_t{first} * width_;  // (count, d)
@@ -124,8 +118,7 @@ void FloatTransformer::decoder_layer(int number, std::span<const StepRow> rows) 
   linear(layer.self_attn.v, normed_, count, Into::kStore, v_);  // (count, d)
   for (int i = 0; i < count; ++i) {
     const StepRow& row = rows[static_cast<size_t>(i)];
-    const int64_t start =
-        (int64_t{number} * capacity_.slots + row.slot) * capacity_.target_length * width_;
+    const int64_t start = (int64_t{number} * capacity_.slots + row.slot) * capacity_.target_length * width_;
     const int64_t here = start + int64_t{row.position} * width_, from = int64_t{i} * width_;
     std::copy_n(k_ + from, width_, self_keys_ + here);
     std::copy_n(v_ + from, width_, self_values_ + here);
@@ -142,12 +135,11 @@ void FloatTransformer::decoder_layer(int number, std::span<const StepRow> rows) 
     for (int i = 0; i < count; ++i) {
       const size_t sentence = static_cast<size_t>(rows[static_cast<size_t>(i)].sentence);
       const int length = offsets_[sentence + 1] - offsets_[sentence];
-      const int64_t start =
-          (int64_t{number} * capacity_.source_tokens + offsets_[sentence]) * width_;
+      const int64_t start = (int64_t{number} * capacity_.source_tokens + offsets_[sentence]) * width_;
       const int64_t from = int64_t{i} * width_;
       const bool aligns = number == alignment_layer(network_.shape);
-      attend(layer.cross_attn, q_ + from, {cross_keys_ + start, cross_values_ + start, length},
-             attended_ + from, aligns ? shares_ : nullptr);
+      attend(layer.cross_attn, q_ + from, {cross_keys_ + start, cross_values_ + start, length}, attended_ + from,
+             aligns ? shares_ : nullptr);
       if (aligns) keep_alignment(i, length);
     }
     linear(layer.cross_attn.out, attended_, count, Into::kAdd, stream_);  // (count, d)
@@ -158,8 +150,8 @@ void FloatTransformer::decoder_layer(int number, std::span<const StepRow> rows) 
 
 // out = Σ_j w_j·v_j / Σ_j w_j in each head, with the weights ReLU(q·k_j/√hd + b)ⁿ + |δ| or
 // exp(q·k_j/√hd).   q, out: (d)
-void FloatTransformer::attend(const FloatAttentionWeights& weights, const float* q,
-                              const KeysValues& seen, float* out, float* shares) const {
+void FloatTransformer::attend(const FloatAttentionWeights& weights, const float* q, const KeysValues& seen, float* out,
+                              float* shares) const {
   const NetworkShape& shape = network_.shape;
   const int heads = static_cast<int>(shape.heads), head_width = width_ / heads;
   const float scale = 1 / std::sqrt(static_cast<float>(head_width));
@@ -169,11 +161,10 @@ void FloatTransformer::attend(const FloatAttentionWeights& weights, const float*
     fp32::scores(q + column, seen.keys + column, width_, seen.count, head_width, weights_);
     const float sum = shape.attention == AttentionKind::kSoftmax
                           ? fp32::softmax(weights_, seen.count, scale)
-                          : fp32::polynomial(weights_, seen.count, scale, weights.b[h],
-                                             weights.delta[h], static_cast<int>(shape.degree));
+                          : fp32::polynomial(weights_, seen.count, scale, weights.b[h], weights.delta[h],
+                                             static_cast<int>(shape.degree));
     const float inverse = sum > 0 ? 1 / sum : 0;  // a head that sees nothing (δ = 0) says nothing
-    fp32::weighted_sum(weights_, seen.values + column, width_, seen.count, head_width, inverse,
-                       out + column);
+    fp32::weighted_sum(weights_, seen.values + column, width_, seen.count, head_width, inverse, out + column);
     if (shares != nullptr) fp32::accumulate(weights_, inverse, shares, seen.count);
   }
 }
@@ -190,8 +181,7 @@ void FloatTransformer::keep_alignment(int row, int length) {
 
 void FloatTransformer::norm(const FloatNorm& norm, const float* x, int rows, float* y) const {
   const auto one_row = network_.shape.norm == NormKind::kL1 ? fp32::l1_norm : fp32::l2_norm;
-  for (int64_t i = 0; i < rows; ++i)
-    one_row(x + i * width_, norm.g, norm.b, y + i * width_, width_);
+  for (int64_t i = 0; i < rows; ++i) one_row(x + i * width_, norm.g, norm.b, y + i * width_, width_);
 }
 
 // out = √d·E[token] + position code; the token's row is spread over a panel.   out: (d)
@@ -202,11 +192,9 @@ void FloatTransformer::embed(int32_t token, int position, float* out) const {
   for (int c = 0; c < width_; ++c) out[c] = row[int64_t{c} * 8] * scale + code[c];
 }
 
-void FloatTransformer::show(const char* side, int number, const char* what, int rows,
-                            const float* values) const {
+void FloatTransformer::show(const char* side, int number, const char* what, int rows, const float* values) const {
   if (!observer_) return;
-  const std::string name =
-      number < 0 ? side : concat({side, ".", std::to_string(number), ".", what});
+  const std::string name = number < 0 ? side : concat({side, ".", std::to_string(number), ".", what});
   observer_(name, rows, width_, values);
 }
 
@@ -229,8 +217,7 @@ void FloatTransformer::log_probabilities(int row, float* out) const {
 
 std::span<const int32_t> FloatTransformer::alignment(int row) const {
   if (network_.encoder.empty()) return {};
-  return {alignments_ + int64_t{row} * capacity_.source_tokens,
-          static_cast<size_t>(alignment_lengths_[row])};
+  return {alignments_ + int64_t{row} * capacity_.source_tokens, static_cast<size_t>(alignment_lengths_[row])};
 }
 
 void FloatTransformer::copy_slot(int from, int to, int length) {
@@ -255,9 +242,8 @@ Status FloatTransformer::reserve(const Capacity& wanted) {
     memory_ = {};  // give the old block back first
     memory_ = AlignedBytes(measure.used());
     if (memory_.empty()) {
-      return problem({"out of memory: ", std::to_string(measure.used() >> 20),
-                      " MB are needed for ", std::to_string(wanted.source_tokens),
-                      " source tokens; translate fewer sentences at a time"});
+      return problem({"out of memory: ", std::to_string(measure.used() >> 20), " MB are needed for ",
+                      std::to_string(wanted.source_tokens), " source tokens; translate fewer sentences at a time"});
     }
   }
   Arena arena(memory_.data());

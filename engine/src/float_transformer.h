@@ -20,8 +20,7 @@ class FloatTransformer final : public Transformer {
   // Sees activations (rows, width) as they are computed, e.g. "decoder.2.ffn": the residual stream
   // after that sub-layer, and "decoder.2.ffn_norm": a norm's output. A tensor of many rows may come
   // in several blocks, in order.
-  using Observer =
-      std::function<void(std::string_view name, int rows, int width, const float* values)>;
+  using Observer = std::function<void(std::string_view name, int rows, int width, const float* values)>;
 
   static Result<std::unique_ptr<FloatTransformer>> create(std::shared_ptr<const ModelFile> file);
 
@@ -49,12 +48,12 @@ class FloatTransformer final : public Transformer {
   void lay_out(Arena& arena, const Capacity& capacity);
   void embed(int32_t token, int position, float* out) const;
   void norm(const FloatNorm& norm, const float* x, int rows, float* y) const;
-  void attend(const FloatAttentionWeights& weights, const float* q, const KeysValues& seen,
-              float* out, float* shares) const;
+  void attend(const FloatAttentionWeights& weights, const float* q, const KeysValues& seen, float* out,
+              float* shares) const;
   void encoder_layer(int number, std::span<const int32_t> offsets);
   void decoder_layer(int number, std::span<const StepRow> rows);
-  void feed_forward(const FloatNorm& ffn_norm, const FloatLinear& w1, const FloatLinear& w2,
-                    int rows, const char* side, int number);
+  void feed_forward(const FloatNorm& ffn_norm, const FloatLinear& w1, const FloatLinear& w2, int rows, const char* side,
+                    int number);
   void keep_alignment(int row, int length);
   void position_codes(int length);
   void show(const char* side, int number, const char* what, int rows, const float* values) const;
@@ -75,9 +74,9 @@ class FloatTransformer final : public Transformer {
   float* attended_ = nullptr;                         // (T, d)
   float* hidden_ = nullptr;                           // (kRowBlock, ffn)
   float* weights_ = nullptr;                          // (keys) of one query and head
-  float* shares_ = nullptr;  // (source_tokens): attention of one query, summed over the heads
+  float* shares_ = nullptr;                           // (source_tokens): attention of one query, summed over the heads
   float *self_keys_ = nullptr,
-        *self_values_ = nullptr;  // (decoder layers, slots, target_length, d)
+        *self_values_ = nullptr;                           // (decoder layers, slots, target_length, d)
   float *cross_keys_ = nullptr, *cross_values_ = nullptr;  // (decoder layers, source_tokens, d)
   float* logits_ = nullptr;                                // (slots, vocabulary)
   int32_t* alignments_ = nullptr;                          // (slots, source_tokens)

@@ -29,9 +29,10 @@ int32_t Sentence::keep_attention(std::span<const int32_t> weights) {
 
 // Complete hypotheses come before ones that were cut off, then by score; among equals the one that was there first.
 void Sentence::finish(const Finished& entry, size_t beam) {
-  const auto place = std::upper_bound(finished.begin(), finished.end(), entry, [](const Finished& a, const Finished& b) {
-    return a.length_limited != b.length_limited ? b.length_limited : a.score > b.score;
-  });
+  const auto place =
+      std::upper_bound(finished.begin(), finished.end(), entry, [](const Finished& a, const Finished& b) {
+        return a.length_limited != b.length_limited ? b.length_limited : a.score > b.score;
+      });
   finished.insert(place, entry);
   if (finished.size() > beam) finished.pop_back();
 }

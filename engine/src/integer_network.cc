@@ -34,7 +34,8 @@ struct IntegerLeaves {
 }  // namespace
 
 Result<IntegerNetwork> IntegerNetwork::view(const ModelFile& file) {
-  if (file.flavour() != Flavour::kInt8) return problem({"this is an FP32 model; the integer network needs an INT8 one"});
+  if (file.flavour() != Flavour::kInt8)
+    return problem({"this is an FP32 model; the integer network needs an INT8 one"});
   if (file.shape().attention != AttentionKind::kPolynomial || file.shape().norm != NormKind::kL1) {
     return problem({"softmax and L2 norm exist in FP32 only: an INT8 model has polynomial attention and L1 norm"});
   }

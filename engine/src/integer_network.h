@@ -10,8 +10,8 @@
 
 namespace octavo {
 
-// y = x·Wᵀ + b. W is INT8 with one scale per output: w[j] stands for (u - 64) / (scale · 32768 / column[j]), that is, products of
-// output j multiplied by column[j]/2^15 all have the one scale `scale`.
+// y = x·Wᵀ + b. W is INT8 with one scale per output: w[j] stands for (u - 64) / (scale · 32768 / column[j]), that is,
+// products of output j multiplied by column[j]/2^15 all have the one scale `scale`.
 struct Linear {
   uint32_t outputs, inputs;
   const uint8_t* panels;   // "<name>.weight"  kPanel7 (outputs, inputs), its entry's scale is `scale`
@@ -28,9 +28,9 @@ struct Norm {
   float bias_scale;
 };
 
-// Four separate projections, "<name>.q", ".k", ".v", ".out", each (width, width): a scale of their own for queries, keys and values.
-// (The FP32 weights of a training run hold q, k, v stacked as "qkv", and k, v of a cross-attention as "kv"; quantising splits
-// their rows.)
+// Four separate projections, "<name>.q", ".k", ".v", ".out", each (width, width): a scale of their own for queries,
+// keys and values. (The FP32 weights of a training run hold q, k, v stacked as "qkv", and k, v of a cross-attention as
+// "kv"; quantising splits their rows.)
 struct AttentionWeights {
   Linear q, k, v, out;
   const float* b;      // "<name>.b" kFloat32 (heads, 1)
@@ -55,8 +55,9 @@ struct DecoderLayerWeights {
 
 struct IntegerNetwork {
   NetworkShape shape;
-  Linear embedding;           // "embedding" (vocabulary, width), no bias; input rows and output projection alike
-  const double* rotation;     // "positions.rotation" kFloat64 (width/2, 2): cos and sin of each frequency's angle per token
+  Linear embedding;  // "embedding" (vocabulary, width), no bias; input rows and output projection alike
+  const double*
+      rotation;  // "positions.rotation" kFloat64 (width/2, 2): cos and sin of each frequency's angle per token
   std::vector<EncoderLayerWeights> encoder;  // "encoder.<i>"
   Norm encoder_norm;                         // "encoder_norm"
   std::vector<DecoderLayerWeights> decoder;  // "decoder.<i>"

@@ -20,19 +20,22 @@ Result<std::unique_ptr<IntegerTransformer>> IntegerTransformer::create(std::shar
   return std::unique_ptr<IntegerTransformer>(new IntegerTransformer(std::move(file), std::move(*network), kernel));
 }
 
-IntegerTransformer::IntegerTransformer(std::shared_ptr<const ModelFile> file, IntegerNetwork network, const Kernel& kernel)
+IntegerTransformer::IntegerTransformer(std::shared_ptr<const ModelFile> file, IntegerNetwork network,
+                                       const Kernel& kernel)
     : file_(std::move(file)), network_(std::move(network)) {
   work_.kernel = &kernel;
 }
 
-// ---------------------------------------------------------------------------------------------------------- the network
+// ---------------------------------------------------------------------------------------------------------- the
+// network
 
 void IntegerTransformer::encode(std::span<const int32_t> tokens, std::span<const int32_t> offsets) {
   const int width = stream_.width, total = static_cast<int>(tokens.size());
   offsets_.assign(offsets.begin(), offsets.end());
   for (size_t s = 0; s + 1 < offsets.size(); ++s) {
     for (int i = offsets[s]; i < offsets[s + 1]; ++i) {
-      embed(work_, network_, tokens[i], &codes_[static_cast<size_t>(i - offsets[s]) * width], stream_.row(i), &stream_.s[i]);
+      embed(work_, network_, tokens[i], &codes_[static_cast<size_t>(i - offsets[s]) * width], stream_.row(i),
+            &stream_.s[i]);
     }
   }
   for (const EncoderLayerWeights& layer : network_.encoder) encoder_layer(layer, offsets);
@@ -64,10 +67,15 @@ void IntegerTransformer::encoder_layer(const EncoderLayerWeights& layer, std::sp
   linear(work_, layer.self_attn.v, normed_, total, Nonlinearity::kNone, v_);
   for (size_t s = 0; s + 1 < offsets.size(); ++s) {
     const int start = offsets[s], count = offsets[s + 1] - start;
-    const KeysValues seen = {k_.row(start), v_.row(start), width, count, match_scales(k_.s + start, count, key_match_),
+    const KeysValues seen = {k_.row(start),
+                             v_.row(start),
+                             width,
+                             count,
+                             match_scales(k_.s + start, count, key_match_),
                              match_scales(v_.s + start, count, value_match_)};
     for (int i = start; i < start + count; ++i) {
-      attend(work_, layer.self_attn, network_.shape, q_.row(i), q_.s[i], seen, attended_.row(i), &attended_.s[i], nullptr);
+      attend(work_, layer.self_attn, network_.shape, q_.row(i), q_.s[i], seen, attended_.row(i), &attended_.s[i],
+             nullptr);
     }
   }
   linear_residual(work_, layer.self_attn.out, attended_, total, stream_);
@@ -88,7 +96,8 @@ void IntegerTransformer::feed_forward(const Norm& norm, const Linear& w1, const 
 void IntegerTransformer::step(std::span<const StepRow> rows) {
   const int count = static_cast<int>(rows.size()), width = stream_.width;
   for (int i = 0; i < count; ++i) {
-    embed(work_, network_, rows[i].token, &codes_[static_cast<size_t>(rows[i].position) * width], stream_.row(i), &stream_.s[i]);
+    embed(work_, network_, rows[i].token, &codes_[static_cast<size_t>(rows[i].position) * width], stream_.row(i),
+          &stream_.s[i]);
   }
   for (size_t n = 0; n < network_.decoder.size(); ++n) decoder_layer(static_cast<int>(n), rows);
   l1_norm(work_, network_.decoder_norm, stream_, count, normed_);
@@ -113,10 +122,14 @@ void IntegerTransformer::decoder_layer(int number, std::span<const StepRow> rows
     self_.key_scales[here] = k_.s[i];
     self_.value_scales[here] = v_.s[i];
     const int past = rows[i].position + 1;
-    const KeysValues seen = {self_.keys + start * width, self_.values + start * width, width, past,
+    const KeysValues seen = {self_.keys + start * width,
+                             self_.values + start * width,
+                             width,
+                             past,
                              match_scales(self_.key_scales + start, past, key_match_),
                              match_scales(self_.value_scales + start, past, value_match_)};
-    attend(work_, layer.self_attn, network_.shape, q_.row(i), q_.s[i], seen, attended_.row(i), &attended_.s[i], nullptr);
+    attend(work_, layer.self_attn, network_.shape, q_.row(i), q_.s[i], seen, attended_.row(i), &attended_.s[i],
+           nullptr);
   }
   linear_residual(work_, layer.self_attn.out, attended_, count, stream_);
 
@@ -127,12 +140,16 @@ void IntegerTransformer::decoder_layer(int number, std::span<const StepRow> rows
       const int sentence = rows[i].sentence, length = offsets_[sentence + 1] - offsets_[sentence];
       const int64_t start = static_cast<int64_t>(number) * capacity_.source_tokens + offsets_[sentence];
       const int64_t place = static_cast<int64_t>(number) * capacity_.sentences + sentence;
-      const KeysValues seen = {cross_.keys + start * width, cross_.values + start * width, width, length,
+      const KeysValues seen = {cross_.keys + start * width,
+                               cross_.values + start * width,
+                               width,
+                               length,
                                {cross_key_match_ + start, cross_key_scale_[place]},
                                {cross_value_match_ + start, cross_value_scale_[place]}};
       int32_t* alignment = aligns ? alignments_ + static_cast<int64_t>(i) * capacity_.source_tokens : nullptr;
       if (aligns) alignment_lengths_[i] = length;
-      attend(work_, layer.cross_attn, network_.shape, q_.row(i), q_.s[i], seen, attended_.row(i), &attended_.s[i], alignment);
+      attend(work_, layer.cross_attn, network_.shape, q_.row(i), q_.s[i], seen, attended_.row(i), &attended_.s[i],
+             alignment);
     }
     linear_residual(work_, layer.cross_attn.out, attended_, count, stream_);
   }
@@ -157,7 +174,8 @@ void IntegerTransformer::project(int rows) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------- results and memory
+// --------------------------------------------------------------------------------------------------- results and
+// memory
 
 std::span<const int32_t> IntegerTransformer::logits(int row) const {
   const size_t n = network_.shape.vocabulary;
@@ -173,7 +191,8 @@ void IntegerTransformer::log_probabilities(int row, float* out) const {
 
 std::span<const int32_t> IntegerTransformer::alignment(int row) const {
   if (network_.encoder.empty()) return {};
-  return {alignments_ + static_cast<int64_t>(row) * capacity_.source_tokens, static_cast<size_t>(alignment_lengths_[row])};
+  return {alignments_ + static_cast<int64_t>(row) * capacity_.source_tokens,
+          static_cast<size_t>(alignment_lengths_[row])};
 }
 
 void IntegerTransformer::copy_slot(int from, int to, int length) {
@@ -215,7 +234,8 @@ Status IntegerTransformer::reserve(const Capacity& capacity) {
 
 void IntegerTransformer::lay_out(Arena& arena, const Capacity& capacity) {
   const NetworkShape& shape = network_.shape;
-  const int width = static_cast<int>(shape.width), ffn = static_cast<int>(shape.ffn), layers = static_cast<int>(shape.decoder_layers);
+  const int width = static_cast<int>(shape.width), ffn = static_cast<int>(shape.ffn),
+            layers = static_cast<int>(shape.decoder_layers);
   const int rows = std::max(capacity.source_tokens, capacity.slots);
   const int keys = std::max(capacity.source_tokens, capacity.target_length);
   const int widest = std::max(width, ffn);

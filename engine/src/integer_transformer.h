@@ -1,4 +1,5 @@
-// The Integer Transformer with scale propagation: INT8 tensors that carry their scales from the embedding to the logits.
+// The Integer Transformer with scale propagation: INT8 tensors that carry their scales from the embedding to the
+// logits.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,8 @@ class Arena;
 
 class IntegerTransformer final : public Transformer {
  public:
-  static Result<std::unique_ptr<IntegerTransformer>> create(std::shared_ptr<const ModelFile> file, const Kernel& kernel);
+  static Result<std::unique_ptr<IntegerTransformer>> create(std::shared_ptr<const ModelFile> file,
+                                                            const Kernel& kernel);
 
   const NetworkShape& shape() const override { return network_.shape; }
   Status reserve(const Capacity& capacity) override;
@@ -53,26 +55,26 @@ class IntegerTransformer final : public Transformer {
   Capacity capacity_{};
   AlignedBytes memory_;
   Workspace work_{};
-  std::vector<int8_t> codes_;     // (positions_, width)
+  std::vector<int8_t> codes_;  // (positions_, width)
   int positions_ = 0;
   std::vector<int32_t> offsets_;  // of the encoded sentences
 
   // Views into memory_, T = rows of the larger of encoder batch and step batch, d = width:
-  ScaledRows stream_{};    // (T, d) the residual stream
-  ScaledRows normed_{};    // (T, d)
-  ScaledRows q_{}, k_{}, v_{};  // (T, d)
-  ScaledRows attended_{};  // (T, d)
-  ScaledRows hidden_{};    // (kRowBlock, ffn)
-  Cache self_{};           // (decoder layers, slots·target_length, d)
-  Cache cross_{};          // (decoder layers, source_tokens, d)
+  ScaledRows stream_{};                                     // (T, d) the residual stream
+  ScaledRows normed_{};                                     // (T, d)
+  ScaledRows q_{}, k_{}, v_{};                              // (T, d)
+  ScaledRows attended_{};                                   // (T, d)
+  ScaledRows hidden_{};                                     // (kRowBlock, ffn)
+  Cache self_{};                                            // (decoder layers, slots·target_length, d)
+  Cache cross_{};                                           // (decoder layers, source_tokens, d)
   uint16_t *key_match_ = nullptr, *value_match_ = nullptr;  // (keys): matching along the keys of one sentence
   uint16_t *cross_key_match_ = nullptr, *cross_value_match_ = nullptr;  // (decoder layers, source_tokens)
-  float *cross_key_scale_ = nullptr, *cross_value_scale_ = nullptr;      // (decoder layers, sentences): the matched scales
-  int32_t* logits_ = nullptr;      // (slots, vocabulary)
-  float* units_ = nullptr;         // (slots)
-  int32_t* best_ = nullptr;        // (slots)
-  int32_t* alignments_ = nullptr;  // (slots, source_tokens of the longest sentence)
-  int32_t* alignment_lengths_ = nullptr;  // (slots)
+  float *cross_key_scale_ = nullptr, *cross_value_scale_ = nullptr;  // (decoder layers, sentences): the matched scales
+  int32_t* logits_ = nullptr;                                        // (slots, vocabulary)
+  float* units_ = nullptr;                                           // (slots)
+  int32_t* best_ = nullptr;                                          // (slots)
+  int32_t* alignments_ = nullptr;                                    // (slots, source_tokens of the longest sentence)
+  int32_t* alignment_lengths_ = nullptr;                             // (slots)
 };
 
 }  // namespace octavo

@@ -16,8 +16,7 @@ Result<std::unique_ptr<Transformer>> as_transformer(Result<std::unique_ptr<T>> m
 
 }  // namespace
 
-Result<std::unique_ptr<Transformer>> load_transformer(std::shared_ptr<const ModelFile> file,
-                                                      const Kernel& kernel) {
+Result<std::unique_ptr<Transformer>> load_transformer(std::shared_ptr<const ModelFile> file, const Kernel& kernel) {
   if (file->flavour() == Flavour::kFloat32) {
     return as_transformer(FloatTransformer::create(std::move(file)));
   }

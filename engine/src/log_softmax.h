@@ -1,6 +1,6 @@
-// log softmax of a row of logits: the end of the process, where numbers become floating point. Computed with additions and
-// multiplications in a fixed order (four interleaved partial sums), so that every platform gets the same bits; the maths
-// library's exp and log would differ in the last digit between systems.
+// log softmax of a row of logits: the end of the process, where numbers become floating point. Computed with additions
+// and multiplications in a fixed order (four interleaved partial sums), so that every platform gets the same bits; the
+// maths library's exp and log would differ in the last digit between systems.
 #pragma once
 
 namespace octavo {

@@ -1,7 +1,7 @@
 // Notices when a sequence of tokens goes round in circles: the same phrase again and again, at its end.
 //
-// A phrase of p tokens is being repeated while each token equals the one p before it. So one counter per p is all there is to
-// keep, and only a token that stood at most kMaxLoopPhrase places before can prolong a loop.
+// A phrase of p tokens is being repeated while each token equals the one p before it. So one counter per p is all there
+// is to keep, and only a token that stood at most kMaxLoopPhrase places before can prolong a loop.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +30,16 @@ class LoopGuard {
       guard.push(token);
       for (int p = 1; p <= kMaxLoopPhrase; ++p) repeats = std::max(repeats, guard.run_[index(p)] / p + 1);
     }
-    // One more than the source: its first or last repetition often looks different ("Ha ha ha!"). A token there may be a phrase
-    // here, hence the same number for both.
+    // One more than the source: its first or last repetition often looks different ("Ha ha ha!"). A token there may be
+    // a phrase here, hence the same number for both.
     const int follow = repeats > 1 ? repeats + 1 : 1;
-    return {options.loop_phrase, std::max(options.loop_token_repeats, follow), std::max(options.loop_phrase_repeats, follow)};
+    return {options.loop_phrase, std::max(options.loop_token_repeats, follow),
+            std::max(options.loop_phrase_repeats, follow)};
   }
 
   void push(int32_t token) {
-    for (int p = 1; p <= std::min(length_, kMaxLoopPhrase); ++p) run_[index(p)] = token == back(p) ? run_[index(p)] + 1 : 0;
+    for (int p = 1; p <= std::min(length_, kMaxLoopPhrase); ++p)
+      run_[index(p)] = token == back(p) ? run_[index(p)] + 1 : 0;
     recent_[static_cast<size_t>(length_ % kMaxLoopPhrase)] = token;
     ++length_;
   }
@@ -46,8 +48,8 @@ class LoopGuard {
   int looping(const Limits& limits, std::array<int32_t, kMaxLoopPhrase>& tokens) const {
     int count = 0;
     for (int p = 1; p <= std::min(length_, limits.longest); ++p) {
-      // With run_ matches the phrase covers p + run_ tokens. Stopping at the first token beyond the allowed repeats, not at the
-      // end of one more, leaves whole phrases behind.
+      // With run_ matches the phrase covers p + run_ tokens. Stopping at the first token beyond the allowed repeats,
+      // not at the end of one more, leaves whole phrases behind.
       const int repeats = p == 1 ? limits.token_repeats : limits.phrase_repeats;
       if (p + run_[index(p)] + 1 > repeats * p) tokens[static_cast<size_t>(count++)] = back(p);
     }
@@ -60,7 +62,8 @@ class LoopGuard {
 
   int length_ = 0;
   std::array<int32_t, kMaxLoopPhrase> recent_ = {};  // a ring
-  std::array<int32_t, kMaxLoopPhrase> run_ = {};     // [p - 1]: how many of the last tokens in a row equal the one p before them
+  std::array<int32_t, kMaxLoopPhrase> run_ =
+      {};  // [p - 1]: how many of the last tokens in a row equal the one p before them
 };
 
 }  // namespace octavo

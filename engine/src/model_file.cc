@@ -84,29 +84,32 @@ const char* flaw(const TensorEntry& entry, const std::byte* file, uint64_t file_
   if (entry.bytes != uint64_t{entry.rows} * entry.cols * size) return "has a size that does not match its shape";
   if (entry.offset % kTensorAlignment != 0) return "is not aligned to 64 bytes";
   if (!inside(entry.offset, entry.bytes, file_bytes)) return "lies outside the file";
-  if (!(entry.scale >= kScaleMin && entry.scale <= kScaleMax)) return "has an impossible scale";  // NaN and infinity too
+  if (!(entry.scale >= kScaleMin && entry.scale <= kScaleMax))
+    return "has an impossible scale";  // NaN and infinity too
   if (!values_fit(entry, file + static_cast<size_t>(entry.offset))) return "has values out of range";
   return nullptr;
 }
 
 bool is_name(const std::array<char, 48>& name) {
   const auto end = std::find(name.begin(), name.end(), '\0');
-  return end != name.begin() && end != name.end() && std::all_of(name.begin(), end, [](char c) { return c > ' ' && c < 127; });
+  return end != name.begin() && end != name.end() &&
+         std::all_of(name.begin(), end, [](char c) { return c > ' ' && c < 127; });
 }
 
 Status check_header(const FileHeader& header, std::span<const std::byte> file) {
   const uint64_t size = file.size();
   if (header.version != kFormatVersion) {
-    return problem({"the model file has format version ", std::to_string(header.version), "; this engine reads version ",
-                    std::to_string(kFormatVersion), ": get a matching model or engine"});
+    return problem({"the model file has format version ", std::to_string(header.version),
+                    "; this engine reads version ", std::to_string(kFormatVersion),
+                    ": get a matching model or engine"});
   }
   if (header.file_bytes > size) {
     return problem({"the model file is truncated: ", std::to_string(size), " of ", std::to_string(header.file_bytes),
                     " bytes; download it again"});
   }
   if (header.file_bytes < size) {
-    return problem({"the model file is too long: ", std::to_string(size), " bytes instead of ", std::to_string(header.file_bytes),
-                    "; download it again"});
+    return problem({"the model file is too long: ", std::to_string(size), " bytes instead of ",
+                    std::to_string(header.file_bytes), "; download it again"});
   }
   if (file_checksum(file) != header.checksum) {
     return problem({"the model file is damaged: its checksum does not match; download it again"});
@@ -120,7 +123,8 @@ Status check_header(const FileHeader& header, std::span<const std::byte> file) {
   if (header.reserved != std::array<uint32_t, 4>{}) return problem({"the model file uses reserved header fields"});
   if (Status bad = check_shape(header.shape)) return bad;
   if (header.tensor_count > kMaxTensors) {
-    return problem({"the model file lists ", std::to_string(header.tensor_count), " tensors, more than any network has"});
+    return problem(
+        {"the model file lists ", std::to_string(header.tensor_count), " tensors, more than any network has"});
   }
   if (!inside(header.description_offset, header.description_bytes, size)) {
     return problem({"the model file's description lies outside the file"});
@@ -184,7 +188,8 @@ size_t element_bytes(ElementType type) {
 }
 
 AlignedBytes::AlignedBytes(size_t size) {
-  const size_t capacity = (size / kTensorAlignment + 1) * kTensorAlignment;  // wraps to less than size only near SIZE_MAX
+  const size_t capacity =
+      (size / kTensorAlignment + 1) * kTensorAlignment;  // wraps to less than size only near SIZE_MAX
   if (capacity < size) return;
   data_.reset(static_cast<std::byte*>(std::aligned_alloc(kTensorAlignment, capacity)));
   if (data_) size_ = size;
@@ -192,7 +197,8 @@ AlignedBytes::AlignedBytes(size_t size) {
 
 void AlignedBytes::Free::operator()(std::byte* p) const { std::free(p); }
 
-// Eight bytes at a time through eight tables, which are cheap enough to build on the spot (2048 entries) and so cost no space.
+// Eight bytes at a time through eight tables, which are cheap enough to build on the spot (2048 entries) and so cost no
+// space.
 uint32_t crc32(std::span<const std::byte> bytes, uint32_t seed) {
   uint32_t table[8][256];
   for (uint32_t i = 0; i < 256; ++i) {
@@ -229,8 +235,8 @@ Result<ModelFile> ModelFile::open(AlignedBytes bytes) {
     return problem({"not an Octavo model: the file does not begin like one"});
   }
   if (file.size() < sizeof(FileHeader)) {
-    return problem(
-        {"the model file is truncated: ", std::to_string(file.size()), " bytes, less than its header; download it again"});
+    return problem({"the model file is truncated: ", std::to_string(file.size()),
+                    " bytes, less than its header; download it again"});
   }
   ModelFile model;
   std::memcpy(&model.header_, file.data(), sizeof(FileHeader));
@@ -246,7 +252,8 @@ Result<ModelFile> ModelFile::open(AlignedBytes bytes) {
     if (name == previous) return problem({"the model file has two tensors named ", name});
     if (name < previous) return problem({"the model file's tensor table is not sorted: ", name, " is out of place"});
     previous = name;
-    if (const char* what = flaw(entry, file.data(), file.size())) return problem({"the model file's tensor ", name, " ", what});
+    if (const char* what = flaw(entry, file.data(), file.size()))
+      return problem({"the model file's tensor ", name, " ", what});
   }
   model.bytes_ = std::move(bytes);
   return model;
@@ -263,8 +270,9 @@ std::string_view ModelFile::vocabulary() const {
 }
 
 const TensorEntry* ModelFile::find(std::string_view name) const {
-  const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,
-                                   [](const TensorEntry& entry, std::string_view wanted) { return name_of(entry) < wanted; });
+  const auto at =
+      std::lower_bound(tensors_.begin(), tensors_.end(), name,
+                       [](const TensorEntry& entry, std::string_view wanted) { return name_of(entry) < wanted; });
   return at != tensors_.end() && name_of(*at) == name ? &*at : nullptr;
 }
 
@@ -306,8 +314,10 @@ AlignedBytes ModelWriter::finish() const {
   std::stable_sort(table.begin(), table.end(),
                    [](const TensorEntry& a, const TensorEntry& b) { return name_of(a) < name_of(b); });
   std::memcpy(file.data() + static_cast<size_t>(header.table_offset), table.data(), table.size() * sizeof(TensorEntry));
-  description_.copy(reinterpret_cast<char*>(file.data()) + static_cast<size_t>(header.description_offset), description_.size());
-  vocabulary_.copy(reinterpret_cast<char*>(file.data()) + static_cast<size_t>(header.vocabulary_offset), vocabulary_.size());
+  description_.copy(reinterpret_cast<char*>(file.data()) + static_cast<size_t>(header.description_offset),
+                    description_.size());
+  vocabulary_.copy(reinterpret_cast<char*>(file.data()) + static_cast<size_t>(header.vocabulary_offset),
+                   vocabulary_.size());
   std::memcpy(file.data(), &header, sizeof(header));
   header.checksum = file_checksum({file.data(), file.size()});
   std::memcpy(file.data(), &header, sizeof(header));

@@ -6,9 +6,10 @@
 //   tensor table      TensorEntry × count
 //   tensors           each 64-byte aligned, weights in the order the kernel reads them
 //
-// Loading is one copy of the bytes and a table of views. The file is hostile until every offset, size, shape and value in it has
-// been checked; the engine reads the shape from the header only, so that it needs no JSON parser. The table is sorted by name,
-// which makes names unique and look-ups short; the tensors themselves lie in the order the forward pass uses them.
+// Loading is one copy of the bytes and a table of views. The file is hostile until every offset, size, shape and value
+// in it has been checked; the engine reads the shape from the header only, so that it needs no JSON parser. The table
+// is sorted by name, which makes names unique and look-ups short; the tensors themselves lie in the order the forward
+// pass uses them.
 #pragma once
 
 #include <array>
@@ -47,12 +48,14 @@ struct NetworkShape {
 // The ranges above, and that they fit each other.
 Status check_shape(const NetworkShape& shape);
 
-constexpr std::array<char, 8> kMagic = {'O', 'C', 'T', 'A', 'V', 'O', '\r', '\n'};  // a text-mode transfer breaks it visibly
+constexpr std::array<char, 8> kMagic = {'O', 'C', 'T',  'A',
+                                        'V', 'O', '\r', '\n'};  // a text-mode transfer breaks it visibly
 constexpr uint32_t kFormatVersion = 1;
 constexpr uint32_t kMaxTensors = 8192;  // 64 + 64 layers have 4103
 constexpr size_t kTensorAlignment = 64;
 
-// Scales and floats outside these ranges belong to no trained network, and inside them no product of a few of them overflows.
+// Scales and floats outside these ranges belong to no trained network, and inside them no product of a few of them
+// overflows.
 constexpr float kScaleMin = 0x1p-30f, kScaleMax = 0x1p30f;
 constexpr float kRealMax = 0x1p30f;
 
@@ -144,7 +147,8 @@ class ModelWriter {
   ModelWriter(Flavour flavour, const NetworkShape& shape) : flavour_(flavour), shape_(shape) {}
   void description(std::string_view json) { description_ = json; }
   void vocabulary(std::string_view sentencepiece) { vocabulary_ = sentencepiece; }
-  void add(std::string_view name, ElementType type, uint32_t rows, uint32_t cols, float scale, std::span<const std::byte> data);
+  void add(std::string_view name, ElementType type, uint32_t rows, uint32_t cols, float scale,
+           std::span<const std::byte> data);
   AlignedBytes finish() const;  // empty() if memory ran out
 
  private:

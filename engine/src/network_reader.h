@@ -1,5 +1,5 @@
-// Finds the tensors of a network in a model file, in the order of the forward pass. The INT8 and the FP32 network have the same
-// structure and differ only in what a linear map and a norm are made of: their `Leaves` say that.
+// Finds the tensors of a network in a model file, in the order of the forward pass. The INT8 and the FP32 network have
+// the same structure and differ only in what a linear map and a norm are made of: their `Leaves` say that.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace octavo {
 
-// Looks tensors up and remembers the first problem; after one, the pointers it gave are worthless and status() says why.
+// Looks tensors up and remembers the first problem; after one, the pointers it gave are worthless and status() says
+// why.
 class NetworkReader {
  public:
   explicit NetworkReader(const ModelFile& file) : file_(file) {}

@@ -11,7 +11,8 @@ Status check_options(const Options& options) {
   if (options.beam < 1 || options.beam > kMaxBeam) return range("beam", "1", std::to_string(kMaxBeam));
   if (options.alternatives < 1 || options.alternatives > options.beam) return range("alternatives", "1", "beam");
   if (!(options.length_penalty >= 0 && options.length_penalty <= 4)) return range("length_penalty", "0", "4");
-  if (!(options.max_length_factor >= 0 && options.max_length_factor <= 100)) return range("max_length_factor", "0", "100");
+  if (!(options.max_length_factor >= 0 && options.max_length_factor <= 100))
+    return range("max_length_factor", "0", "100");
   if (options.max_length_extra < 0 || options.max_length_extra > kMaxTargetLength) {
     return range("max_length_extra", "0", std::to_string(kMaxTargetLength));
   }

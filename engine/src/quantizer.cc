@@ -22,7 +22,8 @@ float max_abs(const float* x, size_t n) {
   return max;
 }
 
-// The scale at which numbers of this maximum fill `limit`. Numbers too small to matter beside others share one largest scale.
+// The scale at which numbers of this maximum fill `limit`. Numbers too small to matter beside others share one largest
+// scale.
 double filling_scale(double limit, double max) {
   constexpr double kLargest = 0x1p20;
   return max > 0 ? std::min(limit / max, kLargest) : kLargest;
@@ -115,8 +116,8 @@ Status check(const FloatWeights& weights, const std::vector<Parameter>& wanted) 
     const std::vector<uint32_t> shape =
         p.kind == ParameterKind::kMatrix ? std::vector{p.source_rows, p.cols} : std::vector{p.source_rows};
     if (tensor.shape != shape || tensor.values.size() != size_t{p.source_rows} * p.cols) {
-      return problem({"the tensor ", p.source, " has shape ", shape_text(tensor.shape), " but the configuration asks for ",
-                      shape_text(shape)});
+      return problem({"the tensor ", p.source, " has shape ", shape_text(tensor.shape),
+                      " but the configuration asks for ", shape_text(shape)});
     }
     const auto fits = [](float x) { return std::abs(x) <= kRealMax; };  // false for NaN
     if (!std::all_of(tensor.values.begin(), tensor.values.end(), fits)) {
@@ -124,7 +125,8 @@ Status check(const FloatWeights& weights, const std::vector<Parameter>& wanted) 
     }
   }
   for (const auto& [name, tensor] : weights) {
-    if (!used.contains(name)) return problem({"the weights have a tensor that this configuration does not use: ", name});
+    if (!used.contains(name))
+      return problem({"the weights have a tensor that this configuration does not use: ", name});
   }
   return std::nullopt;
 }
@@ -142,7 +144,9 @@ std::vector<Parameter> parameters(const NetworkShape& shape) {
     list.push_back({name + ".weight", ParameterKind::kMatrix, rows, cols, source + ".weight", of, first});
     list.push_back({name + ".bias", ParameterKind::kBias, rows, 1, source + ".bias", of, first});
   };
-  const auto linear = [&](const std::string& name, uint32_t rows, uint32_t cols) { part(name, name, rows, cols, rows, 0); };
+  const auto linear = [&](const std::string& name, uint32_t rows, uint32_t cols) {
+    part(name, name, rows, cols, rows, 0);
+  };
   const auto norm = [&](const std::string& name) {
     vector(name + ".g", ParameterKind::kGain, d);
     vector(name + ".b", ParameterKind::kBias, d);
@@ -170,7 +174,8 @@ std::vector<Parameter> parameters(const NetworkShape& shape) {
     linear(name + ".ffn.w1", shape.ffn, d);
     linear(name + ".ffn.w2", d, shape.ffn);
   };
-  list.push_back({"embedding.weight", ParameterKind::kMatrix, shape.vocabulary, d, "embedding.weight", shape.vocabulary, 0});
+  list.push_back(
+      {"embedding.weight", ParameterKind::kMatrix, shape.vocabulary, d, "embedding.weight", shape.vocabulary, 0});
   for (uint32_t i = 0; i < shape.encoder_layers; ++i) layer("encoder." + std::to_string(i), false);
   if (shape.encoder_layers > 0) norm("encoder_norm");
   for (uint32_t i = 0; i < shape.decoder_layers; ++i) layer("decoder." + std::to_string(i), shape.encoder_layers > 0);
@@ -204,7 +209,8 @@ QuantizedMatrix quantize_matrix(const float* w, uint32_t rows, uint32_t cols) {
     matrix.column[j] = static_cast<uint16_t>(column);
     for (uint32_t k = 0; k < cols; ++k) {
       const double q = quantize_weight(w[size_t{j} * cols + k], whole / column);
-      matrix.panels[static_cast<size_t>(panel_index(j, k, cols))] = static_cast<uint8_t>(static_cast<int>(q) + kWeightOffset);
+      matrix.panels[static_cast<size_t>(panel_index(j, k, cols))] =
+          static_cast<uint8_t>(static_cast<int>(q) + kWeightOffset);
     }
   }
   return matrix;
@@ -250,7 +256,9 @@ FloatWeights random_weights(const NetworkShape& shape, uint64_t seed) {
     const bool matrix = p.kind == ParameterKind::kMatrix;
     tensor.shape = matrix ? std::vector{p.source_rows, p.cols} : std::vector{p.source_rows};
     tensor.values.resize(size_t{p.source_rows} * p.cols);
-    const float spread = matrix ? 1 / std::sqrt(static_cast<float>(p.cols)) : p.kind == ParameterKind::kDelta ? 0.01f : 0.1f;
+    const float spread = matrix                            ? 1 / std::sqrt(static_cast<float>(p.cols))
+                         : p.kind == ParameterKind::kDelta ? 0.01f
+                                                           : 0.1f;
     const float centre = p.kind == ParameterKind::kGain || p.kind == ParameterKind::kHead ? 1.0f : 0.0f;
     for (float& value : tensor.values) value = centre + spread * normal();
   }

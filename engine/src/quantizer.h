@@ -1,9 +1,9 @@
 // FP32 weights to a model file, INT8 or FP32. Deterministic: the same weights give the same bytes.
 //
-// A matrix (N outputs, K inputs) gets one scale per output, s_j = 63 / (clip·max|w_j|), with the clip of a short list that loses
-// least. All outputs share `scale` = min s_j·32767/32768 (rounded to float), and a Q15 multiplier per output makes up the
-// difference: column_j = round(32768·scale/s_j), 1..32767. Then, exactly, s_j := 32768·scale/column_j, and the stored byte is
-// u = clamp(round(w·s_j), ±63) + 64. An output without any weight has column 32767.
+// A matrix (N outputs, K inputs) gets one scale per output, s_j = 63 / (clip·max|w_j|), with the clip of a short list
+// that loses least. All outputs share `scale` = min s_j·32767/32768 (rounded to float), and a Q15 multiplier per output
+// makes up the difference: column_j = round(32768·scale/s_j), 1..32767. Then, exactly, s_j := 32768·scale/column_j, and
+// the stored byte is u = clamp(round(w·s_j), ±63) + 64. An output without any weight has column 32767.
 #pragma once
 
 #include <cstdint>

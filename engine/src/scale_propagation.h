@@ -75,10 +75,11 @@ struct ScalePropagation {
   bool paper() const { return mode == Arithmetic::kPaper; }
 
   // Q: real numbers (rows, cols) to integers, s = limit / max|r| per row (or for all rows). A wide
-  // tensor has the limit 8191.
+  // tensor has the limit 8191. Range: |r| finite; scales are held below 2^30.
   ScaledTensor quantize(std::span<const float> real, int rows, int cols, Width width = Width::kStored) const;
 
-  // R: back to |x| <= 2^p - 1. Column scales stay. A sentence's rows are matched first.
+  // R: back to |x| <= 2^p - 1. Column scales stay. A sentence's rows are matched first. Range: |x| < 2^62 if full; wide
+  // rows of 15 bits, so that x·m + 2^14 < 2^31.
   ScaledTensor rescale(const ScaledTensor& a) const;
   // What the protocol does to a result that the next operation consumes at once: the paper stores
   // it, fixed-point arithmetic leaves it as it is.
@@ -93,7 +94,7 @@ struct ScalePropagation {
   ScaledTensor concat_cols(std::span<const ScaledTensor> parts) const;
 
   // Element-wise, exact: {x1·x2, s1·s2}, {|x|, s}, {ReLU(x), s}, {xⁿ, sⁿ}. b may be one row for all
-  // rows of a. n = 1..5, sⁿ finite.
+  // rows of a. Range: n = 1..5 on stored x, L⁵ < 2^45; products of two wide rows < 2^30; sⁿ is held within 2^±100.
   ScaledTensor multiply(const ScaledTensor& a, const ScaledTensor& b) const;
   ScaledTensor abs(const ScaledTensor& a) const;
   ScaledTensor relu(const ScaledTensor& a) const;
@@ -102,18 +103,20 @@ struct ScalePropagation {
   ScaledTensor divide(ScaledTensor a, float f) const;
 
   // M between tensors, then their sum: {Σ xᵢ, s̄}, s̄ = min sᵢ row by row. A term of one row is
-  // added to every row; at most four terms without column scales.
+  // added to every row; terms without column scales. Range: up to four terms, each at most 13 bits (or stored) and not
+  // made larger by matching, so |Σ| <= 4·8191; a constant has 13 bits at most by the choice of s̄.
   ScaledTensor add(std::span<const ScaledTensor> terms) const;
   ScaledTensor add_constant(const ScaledTensor& a, float b) const;
 
   // M along a dimension: one scale for all columns of a row, or for all rows. `common` is a scale
-  // that the columns are matched to in fixed-point arithmetic instead of their smallest.
+  // that the columns are matched to in fixed-point arithmetic instead of their smallest. Range: ratios are <= 1, so
+  // matched elements are not larger than before.
   ScaledTensor match_columns(const ScaledTensor& a, float common = 0) const;
   ScaledTensor match_rows(const ScaledTensor& a) const;
 
   // MatMul(a, bᵀ) along the columns of both: match the scales along that dimension, then {x1·x2ᵀ,
   // s̄1 ⊗ s̄2}. The paper matches each operand. Fixed-point arithmetic moves b's column scales to
-  // a, which has bits to spare, and stores a; b is multiplied as it is.
+  // a, which has bits to spare, and stores a; b is multiplied as it is. Range: cols·L² <= 2^33.
   ScaledTensor matmul(const ScaledTensor& a, const ScaledTensor& b) const;
   // The same by a matrix of weights. a is stored.
   ScaledTensor matmul(const ScaledTensor& a, const ScaledMatrix& b) const;
@@ -121,16 +124,19 @@ struct ScalePropagation {
   // ---- what the Integer Transformer is made of beside the table
 
   // ReLU(x)ⁿ + |δ| for x >= 0 that is stored: {xⁿ + δ·sⁿ, sⁿ}. A row of zeros becomes a row of
-  // equal numbers: a simple average.
+  // equal numbers: a simple average. Range: L⁵ + 2^35 < 2^46; the fast path's fifth power, without its lowest 7 bits,
+  // and its |δ| stay below 2^29.
   ScaledTensor polynomial(const ScaledTensor& a, int n, float delta) const;
   // Σ_j p_j·v_j / Σ_j p_j for p >= 0: (queries, keys) · (keys, width) → (queries, width). The paper
   // divides integers; fixed-point arithmetic takes {p, Σp}, which stands for p / Σp, and divides
-  // nothing. `weights`, unless null, gets what the values were multiplied by.
+  // nothing. `weights`, unless null, gets what the values were multiplied by. Range: keys·L² as for any product; Σp of
+  // 13-bit weights <= keys·8191.
   ScaledTensor weighted_mean(const ScaledTensor& p, const ScaledTensor& v, ScaledTensor* weights = nullptr) const;
   // (x - μ) / (C·mean|x-μ|), C = √(π/2). With c = n·x - Σx this is c / (C·Σ|c|/n): the scale of x
-  // cancels, and dividing by Σ|c| only makes the new scale.
+  // cancels, and dividing by Σ|c| only makes the new scale. Range: |c| <= 2·n·L; the result has 13 bits (or is stored).
   ScaledTensor centre(const ScaledTensor& a) const;
-  // Element-wise product with a row of gains, 16-bit Q15 multipliers in fixed-point arithmetic.
+  // Element-wise product with a row of gains, Q15 multipliers |g| <= 32767 in fixed-point arithmetic. Range: the result
+  // is not larger than a.
   ScaledTensor gain(const ScaledTensor& a, const ScaledTensor& g) const;
 
  private:

@@ -12,9 +12,9 @@ namespace {
 constexpr float kC = 1.2533141373155001f;  // √(π/2)
 
 // |δ| at the scale sⁿ of the powers it is added to, divided by 2^(bits-1) like a fifth power. It is
-// held below a bound: 2^27 at 8 bits, the same share of the powers at others (2^35 at most).
+// held below a bound: 2^30 at 8 bits, the same share of the powers at others (2^38 at most).
 int64_t delta_at(float delta, float scale, int n, int bits) {
-  const double most = std::ldexp(1.0, 27 + (bits - 8) * std::min(n, 4));
+  const double most = std::ldexp(1.0, 30 + (bits - 8) * std::min(n, 4));
   float value = n == 5 ? std::ldexp(delta, 1 - bits) : delta;
   for (int d = 0; d < n; ++d) value *= scale;
   return value < most ? to_integer(value) : static_cast<int64_t>(most);

@@ -56,7 +56,8 @@ class Search::Batch {
   void finish(Sentence& sentence, const Live& live, float log_probability, bool limited) const;
   float normalised(float log_probability, int length) const;
   bool is_forbidden(int32_t token) const {
-    return token != eos_ && std::find(options_.forbidden.begin(), options_.forbidden.end(), token) != options_.forbidden.end();
+    return token != eos_ &&
+           std::find(options_.forbidden.begin(), options_.forbidden.end(), token) != options_.forbidden.end();
   }
 
   Transformer& network_;
@@ -82,7 +83,8 @@ void Search::Batch::add(size_t index, std::span<const int32_t> source) {
   sentence.limit = static_cast<int>(std::clamp(wanted, 1.0f, static_cast<float>(options_.max_length)));
   sentence.loops = LoopGuard::limits(options_, source);
   sentence.reserve(options_);
-  sentence.live.push_back({.slot = number * options_.beam, .node = -1, .log_probability = 0, .loop_stopped = false, .guard = {}});
+  sentence.live.push_back(
+      {.slot = number * options_.beam, .node = -1, .log_probability = 0, .loop_stopped = false, .guard = {}});
 
   tokens_.insert(tokens_.end(), source.begin(), source.end());
   tokens_.push_back(eos_);
@@ -186,7 +188,8 @@ void Search::Batch::advance_beam(Sentence& sentence, int first_row) {
     network_.log_probabilities(first_row + static_cast<int>(i), log_probabilities_.data());
     mask_forbidden();
     live.loop_stopped |= mask_loops(live, sentence.loops);
-    // Rows and tokens come in ascending order and only something better displaces a candidate: ties go to the lower number.
+    // Rows and tokens come in ascending order and only something better displaces a candidate: ties go to the lower
+    // number.
     for (size_t t = 0; t < log_probabilities_.size(); ++t) {
       const float sum = live.log_probability + log_probabilities_[t];
       if (sum > (candidates_.size() < capacity ? kImpossible : candidates_.back().log_probability)) {
@@ -212,11 +215,13 @@ void Search::Batch::advance_beam(Sentence& sentence, int first_row) {
     sentence.extend(child, candidate.token, candidate.score, attention[parent]);
   }
 
-  // Once `beam` hypotheses are complete, one that is worse than all of them even if its end came next and for free is given up.
-  // (Very probable further tokens could still lift its mean; waiting for them doubles the work and hardly ever pays.)
+  // Once `beam` hypotheses are complete, one that is worse than all of them even if its end came next and for free is
+  // given up. (Very probable further tokens could still lift its mean; waiting for them doubles the work and hardly
+  // ever pays.)
   if (sentence.finished.size() == beam) {
     const float worst = sentence.finished.back().score;
-    std::erase_if(sentence.next, [&](const Live& live) { return normalised(live.log_probability, step_ + 2) <= worst; });
+    std::erase_if(sentence.next,
+                  [&](const Live& live) { return normalised(live.log_probability, step_ + 2) <= worst; });
   }
   // Nothing possible at all: only a broken network predicts this. What there is so far is the result.
   if (sentence.next.empty() && sentence.finished.empty()) {
@@ -226,8 +231,8 @@ void Search::Batch::advance_beam(Sentence& sentence, int first_row) {
   std::swap(sentence.live, sentence.next);
 }
 
-// Each hypothesis needs a slot with its own history. The first child of a parent goes on in the parent's; the others get copies
-// in slots that nobody reads any more.
+// Each hypothesis needs a slot with its own history. The first child of a parent goes on in the parent's; the others
+// get copies in slots that nobody reads any more.
 void Search::Batch::assign_slots(Sentence& sentence) {
   const int first = sentence.number * options_.beam;
   uint64_t taken = 0;
@@ -263,7 +268,8 @@ void Search::Batch::mask_forbidden() {
   }
 }
 
-// Rules out the tokens that would make a loop. Returns whether the hypothesis was about to: the best of all was one of them.
+// Rules out the tokens that would make a loop. Returns whether the hypothesis was about to: the best of all was one of
+// them.
 bool Search::Batch::mask_loops(const Live& live, const LoopGuard::Limits& limits) {
   std::array<int32_t, kMaxLoopPhrase> looping;
   const int loops = live.guard.looping(limits, looping);
@@ -320,10 +326,12 @@ bool Search::step() { return batch_->step(); }
 
 std::vector<Translation> Search::finish() { return std::exchange(batch_, nullptr)->translations(); }
 
-Result<std::vector<Translation>> Search::translate(std::span<const std::vector<int32_t>> sentences, const Options& options) {
+Result<std::vector<Translation>> Search::translate(std::span<const std::vector<int32_t>> sentences,
+                                                   const Options& options) {
   if (Status status = start(sentences, options)) return *status;
   do {
-    if (options.cancelled != nullptr && options.cancelled(options.cancel_context)) return Error{std::string(kCancelled)};
+    if (options.cancelled != nullptr && options.cancelled(options.cancel_context))
+      return Error{std::string(kCancelled)};
   } while (step());
   return finish();
 }

@@ -13,9 +13,9 @@
 namespace octavo {
 
 struct Hypothesis {
-  std::vector<int32_t> tokens;                  // without the end mark
-  float score = 0;                              // log P / length^a, end mark included; 0 for greedy search without `scores`
-  std::vector<float> token_scores;              // (tokens) log-probabilities, if `scores` were asked for
+  std::vector<int32_t> tokens;      // without the end mark
+  float score = 0;                  // log P / length^a, end mark included; 0 for greedy search without `scores`
+  std::vector<float> token_scores;  // (tokens) log-probabilities, if `scores` were asked for
   std::vector<std::vector<int32_t>> alignment;  // (tokens, source + end mark) attention, if `alignment` was asked for
   bool loop_stopped = false;                    // the loop guard kept it from repeating itself
   bool length_limited = false;                  // it was cut off at the length limit

@@ -14,10 +14,12 @@
 namespace octavo {
 namespace {
 
-// What one batch may hold. Larger batches would only cost memory: 32 rows already reuse each weight as often as it pays.
-constexpr int kBatchRows = 32;            // hypotheses
-constexpr int kBatchSourceTokens = 384;   // over all sentences: the encoder then takes some 50 ms, the grain of cancelling
-constexpr int kBatchCacheTokens = 4096;   // hypotheses × length of the longest
+// What one batch may hold. Larger batches would only cost memory: 32 rows already reuse each weight as often as it
+// pays.
+constexpr int kBatchRows = 32;  // hypotheses
+constexpr int kBatchSourceTokens =
+    384;  // over all sentences: the encoder then takes some 50 ms, the grain of cancelling
+constexpr int kBatchCacheTokens = 4096;  // hypotheses × length of the longest
 
 // A piece of work for the search: one segment, or one run of a segment that is too long.
 struct Run {
@@ -33,7 +35,8 @@ struct Translator::Parts {
   std::unique_ptr<Transformer> network;
   std::string kernel;
 
-  std::vector<size_t> take_batch(std::span<const Run> runs, std::span<const size_t> order, const Options& options) const;
+  std::vector<size_t> take_batch(std::span<const Run> runs, std::span<const size_t> order,
+                                 const Options& options) const;
   void append(const std::vector<int32_t>& source, const Translation& translation, const Options& options,
               TranslatedSegment& segment) const;
 };
@@ -47,7 +50,8 @@ Result<std::unique_ptr<Translator>> Translator::load(AlignedBytes bytes, std::st
   Result<ModelFile> opened = ModelFile::open(std::move(bytes));
   if (!opened) return Error{opened.error()};
   auto file = std::make_shared<const ModelFile>(std::move(*opened));
-  if (file->shape().encoder_layers == 0) return Error{"this is a language model: it scores text but does not translate"};
+  if (file->shape().encoder_layers == 0)
+    return Error{"this is a language model: it scores text but does not translate"};
   std::string error;
   std::optional<Vocabulary> vocabulary = Vocabulary::load(file->vocabulary(), error);
   if (!vocabulary) return problem({"the model's vocabulary is damaged: ", error});
@@ -66,7 +70,8 @@ size_t Translator::max_tokens() const { return parts_->file->shape().max_length 
 size_t Translator::count_tokens(std::string_view text) const { return parts_->vocabulary.encode(text).size(); }
 
 EngineInfo Translator::info() const {
-  return {parts_->kernel, std::string(parts_->file->description()), parts_->file->bytes(), parts_->network->memory_bytes()};
+  return {parts_->kernel, std::string(parts_->file->description()), parts_->file->bytes(),
+          parts_->network->memory_bytes()};
 }
 
 // The longest prefix of `order` (runs from long to short) that fits one batch; at least one run.
@@ -74,21 +79,24 @@ std::vector<size_t> Translator::Parts::take_batch(std::span<const Run> runs, std
                                                   const Options& options) const {
   const auto length = [&](size_t i) { return static_cast<int>(runs[i].tokens.size()) + 1; };
   const float factor = options.max_length_factor;
-  const int target = std::min(options.max_length, static_cast<int>(factor * static_cast<float>(length(order[0]))) + options.max_length_extra);
+  const int target = std::min(
+      options.max_length, static_cast<int>(factor * static_cast<float>(length(order[0]))) + options.max_length_extra);
   std::vector<size_t> batch;
   int tokens = 0;
   for (const size_t i : order) {
     const int rows = (static_cast<int>(batch.size()) + 1) * options.beam;
     tokens += length(i);
-    if (!batch.empty() && (rows > kBatchRows || tokens > kBatchSourceTokens || rows * target > kBatchCacheTokens)) break;
+    if (!batch.empty() && (rows > kBatchRows || tokens > kBatchSourceTokens || rows * target > kBatchCacheTokens))
+      break;
     batch.push_back(i);
   }
   return batch;
 }
 
-// Adds one run's translation to its segment: text after a space, offsets and alignments shifted by what is already there.
-void Translator::Parts::append(const std::vector<int32_t>& source, const Translation& translation, const Options& options,
-                               TranslatedSegment& segment) const {
+// Adds one run's translation to its segment: text after a space, offsets and alignments shifted by what is already
+// there.
+void Translator::Parts::append(const std::vector<int32_t>& source, const Translation& translation,
+                               const Options& options, TranslatedSegment& segment) const {
   const bool first = segment.alternatives.empty();
   const size_t source_before = segment.source_tokens, wanted = translation.alternatives.size();
   if (first) segment.alternatives.resize(wanted);
@@ -194,11 +202,13 @@ std::vector<TranslatedSegment> TranslationJob::finish() {
   return std::move(state.results);
 }
 
-Result<std::vector<TranslatedSegment>> Translator::translate(std::vector<std::string> segments, const Options& options) {
+Result<std::vector<TranslatedSegment>> Translator::translate(std::vector<std::string> segments,
+                                                             const Options& options) {
   Result<std::unique_ptr<TranslationJob>> job = start(std::move(segments), options);
   if (!job) return Error{job.error()};
   for (;;) {
-    if (options.cancelled != nullptr && options.cancelled(options.cancel_context)) return Error{std::string(kCancelled)};
+    if (options.cancelled != nullptr && options.cancelled(options.cancel_context))
+      return Error{std::string(kCancelled)};
     const Result<bool> more = (*job)->advance();
     if (!more) return Error{more.error()};
     if (!*more) return (*job)->finish();

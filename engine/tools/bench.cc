@@ -43,8 +43,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// CPU seconds to translate `sentences` sentences of `tokens` tokens into as many: encoder, then all decoder steps. The tokens are
-// arbitrary, which costs the same as real text.
+// CPU seconds to translate `sentences` sentences of `tokens` tokens into as many: encoder, then all decoder steps. The
+// tokens are arbitrary, which costs the same as real text.
 double translate(Transformer& network, int sentences, int tokens) {
   const int32_t vocabulary = static_cast<int32_t>(network.shape().vocabulary);
   std::vector<int32_t> source, offsets = {0};
@@ -74,9 +74,17 @@ struct Contestant {
 
 NetworkShape shape_of(const std::string& name) {
   const auto make = [](uint32_t width, uint32_t heads, uint32_t encoder, uint32_t decoder) {
-    return NetworkShape{.vocabulary = 8000, .width = width, .ffn = 4 * width, .heads = heads, .encoder_layers = encoder,
-                        .decoder_layers = decoder, .degree = 3, .attention = AttentionKind::kPolynomial, .norm = NormKind::kL1,
-                        .max_length = 256, .eos = 1};
+    return NetworkShape{.vocabulary = 8000,
+                        .width = width,
+                        .ffn = 4 * width,
+                        .heads = heads,
+                        .encoder_layers = encoder,
+                        .decoder_layers = decoder,
+                        .degree = 3,
+                        .attention = AttentionKind::kPolynomial,
+                        .norm = NormKind::kL1,
+                        .max_length = 256,
+                        .eos = 1};
   };
   if (name == "base") return make(512, 8, 6, 6);
   if (name == "big") return make(1024, 16, 6, 6);
@@ -84,7 +92,8 @@ NetworkShape shape_of(const std::string& name) {
 }
 
 // A network of this shape with random weights, in one of three forms: speed does not depend on what the weights are.
-Result<Contestant> contestant(const std::string& name, NetworkShape shape, Flavour flavour, bool vanilla, const Kernel& kernel) {
+Result<Contestant> contestant(const std::string& name, NetworkShape shape, Flavour flavour, bool vanilla,
+                              const Kernel& kernel) {
   if (vanilla) {
     shape.attention = AttentionKind::kSoftmax;
     shape.norm = NormKind::kL2;
@@ -111,28 +120,40 @@ Result<Contestant> contestant(const std::string& name, NetworkShape shape, Flavo
 Status measure(const std::string& shape_name, const Arguments& args, const Kernel& kernel) {
   const NetworkShape shape = shape_of(shape_name);
   std::vector<Contestant> contestants;
-  const struct { const char* name; Flavour flavour; bool vanilla; } forms[] = {
-      {"INT8", Flavour::kInt8, false}, {"FP32 twin", Flavour::kFloat32, false}, {"FP32 vanilla", Flavour::kFloat32, true}};
+  const struct {
+    const char* name;
+    Flavour flavour;
+    bool vanilla;
+  } forms[] = {{"INT8", Flavour::kInt8, false},
+               {"FP32 twin", Flavour::kFloat32, false},
+               {"FP32 vanilla", Flavour::kFloat32, true}};
   for (const auto& form : forms) {
     Result<Contestant> made = contestant(form.name, shape, form.flavour, form.vanilla, kernel);
     if (!made) return Error{made.error()};
-    if (const Status status = made->network->reserve({args.batch, args.batch * args.tokens, args.batch, args.tokens})) return status;
+    if (const Status status = made->network->reserve({args.batch, args.batch * args.tokens, args.batch, args.tokens}))
+      return status;
     contestants.push_back(std::move(*made));
   }
   // Alternating rounds, the first discarded: a change in the machine's speed hits all alike.
   for (int round = 0; round <= args.repetitions; ++round) {
     for (Contestant& c : contestants) {
-      const double single = translate(*c.network, 1, args.tokens), batched = translate(*c.network, args.batch, args.tokens);
+      const double single = translate(*c.network, 1, args.tokens),
+                   batched = translate(*c.network, args.batch, args.tokens);
       if (round == 0) continue;
       c.single.push_back(single);
       c.batched.push_back(batched);
     }
   }
   const double int8_single = median(contestants[0].single), int8_batched = median(contestants[0].batched);
-  std::printf("\n%s: width %u, FFN %u, %u heads, %u + %u layers; sentences of %d tokens, CPU time of one thread\n", shape_name.c_str(),
-              shape.width, shape.ffn, shape.heads, shape.encoder_layers, shape.decoder_layers, args.tokens);
-  std::printf("| %-12s | file MB | activations MB | ms/sentence | tokens/s | INT8 is | tokens/s, batch %d | INT8 is |\n", "", args.batch);
-  std::printf("|--------------|--------:|---------------:|------------:|---------:|--------:|-------------------:|--------:|\n");
+  std::printf("\n%s: width %u, FFN %u, %u heads, %u + %u layers; sentences of %d tokens, CPU time of one thread\n",
+              shape_name.c_str(), shape.width, shape.ffn, shape.heads, shape.encoder_layers, shape.decoder_layers,
+              args.tokens);
+  std::printf(
+      "| %-12s | file MB | activations MB | ms/sentence | tokens/s | INT8 is | tokens/s, batch %d | INT8 is |\n", "",
+      args.batch);
+  std::printf(
+      "|--------------|--------:|---------------:|------------:|---------:|--------:|-------------------:|--------:|"
+      "\n");
   for (const Contestant& c : contestants) {
     const double single = median(c.single), batched = median(c.batched);
     std::printf("| %-12s | %7.1f | %14.1f | %11.2f | %8.0f | %6.2f× | %18.0f | %6.2f× |\n", c.name.c_str(),
@@ -144,7 +165,8 @@ Status measure(const std::string& shape_name, const Arguments& args, const Kerne
 
 Status run(const Arguments& args) {
   const Kernel* kernel = args.kernel.empty() ? &best_kernel() : find_kernel(args.kernel);
-  if (kernel == nullptr) return problem({"there is no kernel \"", args.kernel, "\": choose reference, simd128 or relaxed"});
+  if (kernel == nullptr)
+    return problem({"there is no kernel \"", args.kernel, "\": choose reference, simd128 or relaxed"});
   std::printf("kernel %s, medians of %d rounds\n", kernel->name, args.repetitions);
   for (const std::string& shape : args.shapes) {
     if (const Status status = measure(shape, args, *kernel)) return status;

@@ -18,11 +18,12 @@ constexpr bool is_punctuation(char32_t c) {
 }
 
 void replace_all(std::u32string& text, std::u32string_view from, std::u32string_view to) {
-  for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
 }
 
-// What a regular expression of two characters does to a text: from left to right, each pair that matches is rewritten and never
-// looked at again, so that the second character of a pair cannot be the first one of the next.
+// What a regular expression of two characters does to a text: from left to right, each pair that matches is rewritten
+// and never looked at again, so that the second character of a pair cannot be the first one of the next.
 template <class First, class Second, class Rewrite>
 std::u32string rewrite_pairs(std::u32string_view text, First first, Second second, Rewrite rewrite) {
   std::u32string out;
@@ -118,7 +119,8 @@ BleuScore Bleu::score() const {
   if (hypothesis_length_ >= reference_length_) {
     score.brevity_penalty = 1;
   } else if (hypothesis_length_ > 0) {
-    score.brevity_penalty = std::exp(1 - static_cast<double>(reference_length_) / static_cast<double>(hypothesis_length_));
+    score.brevity_penalty =
+        std::exp(1 - static_cast<double>(reference_length_) / static_cast<double>(hypothesis_length_));
   }
   if (matches_[0] == 0) return score;  // no word in common, hence no longer n-gram either
 

@@ -1,5 +1,5 @@
-// Corpus chrF2 as sacrebleu computes it: character 1- to 6-grams without white space, recall twice as important as precision,
-// orders that either side lacks left out ("effective order"), one reference.
+// Corpus chrF2 as sacrebleu computes it: character 1- to 6-grams without white space, recall twice as important as
+// precision, orders that either side lacks left out ("effective order"), one reference.
 #pragma once
 
 #include <array>

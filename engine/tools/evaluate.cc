@@ -101,15 +101,16 @@ Status translate_all(Translator& translator, const TestSet& test, const Options&
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     result.seconds = elapsed.count();
     if (interactive) {
-      std::fprintf(stderr, "\r%s: %zu of %zu sentences, %.0f s ", result.precision.c_str(), begin + count, test.sources.size(),
-                   result.seconds);
+      std::fprintf(stderr, "\r%s: %zu of %zu sentences, %.0f s ", result.precision.c_str(), begin + count,
+                   test.sources.size(), result.seconds);
     }
   }
   if (interactive) std::fprintf(stderr, "\n");
   return std::nullopt;
 }
 
-Result<Measurement> measure(const std::string& path, const std::string& kernel, const TestSet& test, const Options& options) {
+Result<Measurement> measure(const std::string& path, const std::string& kernel, const TestSet& test,
+                            const Options& options) {
   auto translator = open_translator(path, kernel);
   if (!translator) return Error{translator.error()};
   Measurement result;

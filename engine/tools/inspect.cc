@@ -40,7 +40,8 @@ struct Totals {
 };
 
 Totals totals_of(const ModelFile& model) {
-  Totals totals{float_bytes(model.shape()) / sizeof(float), 0, float_bytes(model.shape()) + model.vocabulary().size(), 0};
+  Totals totals{float_bytes(model.shape()) / sizeof(float), 0, float_bytes(model.shape()) + model.vocabulary().size(),
+                0};
   for (const TensorEntry& entry : model.tensors()) totals.tensor_bytes += entry.bytes;
   totals.ratio = static_cast<double>(totals.fp32_bytes) / static_cast<double>(model.bytes());
   return totals;
@@ -49,7 +50,8 @@ Totals totals_of(const ModelFile& model) {
 // In the order of the file, which is that of the forward pass.
 std::vector<TensorEntry> by_offset(const ModelFile& model) {
   std::vector<TensorEntry> tensors(model.tensors().begin(), model.tensors().end());
-  std::sort(tensors.begin(), tensors.end(), [](const TensorEntry& a, const TensorEntry& b) { return a.offset < b.offset; });
+  std::sort(tensors.begin(), tensors.end(),
+            [](const TensorEntry& a, const TensorEntry& b) { return a.offset < b.offset; });
   return tensors;
 }
 
@@ -106,10 +108,11 @@ void print_json(const ModelFile& model) {
 
 void print_text(const ModelFile& model) {
   const Totals totals = totals_of(model);
-  std::printf("Octavo model, format %u, %s, %zu bytes\n", kFormatVersion, model.flavour() == Flavour::kInt8 ? "INT8" : "FP32",
-              model.bytes());
+  std::printf("Octavo model, format %u, %s, %zu bytes\n", kFormatVersion,
+              model.flavour() == Flavour::kInt8 ? "INT8" : "FP32", model.bytes());
   std::printf("shape        %s\n", shape_json(model.shape()).dump().c_str());
-  std::printf("description  %s\n\n", description_json(model).dump(-1, ' ', false, json::error_handler_t::replace).c_str());
+  std::printf("description  %s\n\n",
+              description_json(model).dump(-1, ' ', false, json::error_handler_t::replace).c_str());
   std::printf("%-36s %-12s %15s %12s %12s\n", "tensor", "type", "shape", "scale", "bytes");
   for (const TensorEntry& entry : by_offset(model)) {
     const std::string shape = std::to_string(entry.rows) + " x " + std::to_string(entry.cols);
@@ -122,7 +125,8 @@ void print_text(const ModelFile& model) {
   }
   std::printf("%-16s %12zu bytes\n", "vocabulary", model.vocabulary().size());
   std::printf("%-16s %12llu\n", "parameters", static_cast<unsigned long long>(totals.parameters));
-  std::printf("%-16s %12llu bytes (weights and vocabulary)\n", "as FP32", static_cast<unsigned long long>(totals.fp32_bytes));
+  std::printf("%-16s %12llu bytes (weights and vocabulary)\n", "as FP32",
+              static_cast<unsigned long long>(totals.fp32_bytes));
   std::printf("%-16s %12zu bytes, ratio %.3f\n", "this file", model.bytes(), totals.ratio);
 }
 

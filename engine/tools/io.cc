@@ -37,7 +37,8 @@ Result<Container> read_into(const std::string& path) {
       return Container(static_cast<size_t>(size));
   }();
   if (size > 0 && bytes.empty()) return problem({"not enough memory to read ", path});
-  if (size > 0 && std::fread(bytes.data(), 1, static_cast<size_t>(size), file.get()) != size) return failure("read", path);
+  if (size > 0 && std::fread(bytes.data(), 1, static_cast<size_t>(size), file.get()) != size)
+    return failure("read", path);
   return bytes;
 }
 

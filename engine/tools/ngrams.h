@@ -24,7 +24,8 @@ inline std::u32string decode_utf8(std::string_view text) {
       character = character << 6 | (next & 0x3Fu);
     }
     constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    valid = valid && character >= kSmallest[length] && character <= 0x10FFFF && (character < 0xD800 || character > 0xDFFF);
+    valid =
+        valid && character >= kSmallest[length] && character <= 0x10FFFF && (character < 0xD800 || character > 0xDFFF);
     characters.push_back(valid ? character : 0xFFFD);
     i += valid ? length : 1;
   }
@@ -37,9 +38,12 @@ constexpr bool is_space(char32_t c) {
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-inline int64_t ngram_count(size_t length, size_t order) { return length < order ? 0 : static_cast<int64_t>(length - order + 1); }
+inline int64_t ngram_count(size_t length, size_t order) {
+  return length < order ? 0 : static_cast<int64_t>(length - order + 1);
+}
 
-// How many n-grams of this order two sequences share, each counted as often as the sequence that has it less often does.
+// How many n-grams of this order two sequences share, each counted as often as the sequence that has it less often
+// does.
 inline int64_t matching_ngrams(std::u32string_view a, std::u32string_view b, size_t order) {
   const auto sorted = [order](std::u32string_view sequence) {
     std::vector<std::u32string_view> ngrams;

@@ -32,7 +32,8 @@ Result<json> read_json(const std::string& path) {
   return value;
 }
 
-// The network's shape as the training code describes it (`Shape` in models/train/model.py), with the engine's own additions.
+// The network's shape as the training code describes it (`Shape` in models/train/model.py), with the engine's own
+// additions.
 Result<NetworkShape> shape_of(const json& config, const std::string& path) {
   NetworkShape shape{};
   shape.max_length = 256;
@@ -61,7 +62,8 @@ Result<NetworkShape> shape_of(const json& config, const std::string& path) {
     *number.value = found->get<uint32_t>();
   }
   const json attention = config.value("attention", json("polynomial")), norm = config.value("norm", json("l1"));
-  if (attention != "polynomial" && attention != "softmax") return problem({path, ": \"attention\" is polynomial or softmax"});
+  if (attention != "polynomial" && attention != "softmax")
+    return problem({path, ": \"attention\" is polynomial or softmax"});
   if (norm != "l1" && norm != "l2") return problem({path, ": \"norm\" is l1 or l2"});
   shape.attention = attention == "softmax" ? AttentionKind::kSoftmax : AttentionKind::kPolynomial;
   shape.norm = norm == "l2" ? NormKind::kL2 : NormKind::kL1;
@@ -104,11 +106,13 @@ Result<int> count_pieces(const std::string& model, const NetworkShape& shape, co
   if (!vocabulary) return problem({path, ": ", why});
   const int pieces = vocabulary->size(), end = vocabulary->end_of_sentence();
   if (static_cast<uint32_t>(pieces) > shape.vocabulary || shape.eos >= static_cast<uint32_t>(pieces)) {
-    return problem({path, " has ", std::to_string(pieces), " pieces, but the network ", std::to_string(shape.vocabulary),
-                    " and the end mark ", std::to_string(shape.eos), ": it is not this network's vocabulary"});
+    return problem({path, " has ", std::to_string(pieces), " pieces, but the network ",
+                    std::to_string(shape.vocabulary), " and the end mark ", std::to_string(shape.eos),
+                    ": it is not this network's vocabulary"});
   }
   if (end >= 0 && static_cast<uint32_t>(end) != shape.eos) {
-    return problem({path, " ends sentences with piece ", std::to_string(end), ", the network with ", std::to_string(shape.eos)});
+    return problem(
+        {path, " ends sentences with piece ", std::to_string(end), ", the network with ", std::to_string(shape.eos)});
   }
   return pieces;
 }
@@ -142,7 +146,8 @@ Status quantize(const QuantizeOptions& options) {
     if (const auto network = IntegerNetwork::view(*model); !network) return Error{network.error()};
   }
   if (Status bad = write_file(options.output, model->contents())) return bad;
-  const auto fp32 = static_cast<double>(float_bytes(*shape) + vocabulary->size()), size = static_cast<double>(model->bytes());
+  const auto fp32 = static_cast<double>(float_bytes(*shape) + vocabulary->size()),
+             size = static_cast<double>(model->bytes());
   std::printf("%s: %.2f MB", options.output.c_str(), size / 1e6);
   if (!options.fp32) std::printf(", FP32 would be %.2f MB, %.2f times as much", fp32 / 1e6, fp32 / size);
   std::printf("\n");

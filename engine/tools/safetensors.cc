@@ -45,7 +45,8 @@ Type type_of(const json& name) {
 // Fills an entry from its JSON; false if it is not what the format asks for. `available` is the number of data bytes.
 bool parse_entry(const json& description, uint64_t available, Entry& entry) {
   if (!description.is_object()) return false;
-  const auto dtype = description.find("dtype"), shape = description.find("shape"), offsets = description.find("data_offsets");
+  const auto dtype = description.find("dtype"), shape = description.find("shape"),
+             offsets = description.find("data_offsets");
   if (dtype == description.end() || shape == description.end() || offsets == description.end()) return false;
   if (!dtype->is_string() || !shape->is_array() || !offsets->is_array() || offsets->size() != 2) return false;
   if (!(*offsets)[0].is_number_unsigned() || !(*offsets)[1].is_number_unsigned()) return false;
@@ -76,7 +77,8 @@ FloatTensor convert(const Entry& entry, const char* data) {
   std::vector<uint16_t> halves(bytes / 2);
   if (bytes > 0) std::memcpy(halves.data(), data, bytes);
   tensor.values.resize(halves.size());
-  std::transform(halves.begin(), halves.end(), tensor.values.begin(), entry.type == Type::kF16 ? from_half : from_bfloat);
+  std::transform(halves.begin(), halves.end(), tensor.values.begin(),
+                 entry.type == Type::kF16 ? from_half : from_bfloat);
   return tensor;
 }
 
@@ -87,7 +89,8 @@ Result<FloatWeights> parse_safetensors(std::string_view bytes) {
   if (bytes.size() < sizeof(header_bytes)) return problem({"not a safetensors file: too short"});
   std::memcpy(&header_bytes, bytes.data(), sizeof(header_bytes));
   bytes.remove_prefix(sizeof(header_bytes));
-  if (header_bytes > bytes.size() || bytes.substr(0, 1) != "{") return problem({"not a safetensors file, or a truncated one"});
+  if (header_bytes > bytes.size() || bytes.substr(0, 1) != "{")
+    return problem({"not a safetensors file, or a truncated one"});
   if (bytes.size() > UINT32_MAX) return problem({"safetensors files above 4 GB are not supported"});
   const json header = json::parse(bytes.substr(0, static_cast<size_t>(header_bytes)), nullptr, false);
   if (!header.is_object()) return problem({"not a safetensors file: its header is not JSON"});
@@ -106,7 +109,8 @@ Result<FloatWeights> parse_safetensors(std::string_view bytes) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
   uint64_t end = 0;
   for (const Entry& entry : entries) {  // the format allows neither gaps nor overlaps
-    if (entry.begin != end) return problem({"the safetensors file is damaged: tensor ", entry.name, " overlaps or leaves a gap"});
+    if (entry.begin != end)
+      return problem({"the safetensors file is damaged: tensor ", entry.name, " overlaps or leaves a gap"});
     end = entry.end;
   }
   if (end != data.size()) return problem({"the safetensors file is damaged: bytes follow the last tensor"});

@@ -35,8 +35,7 @@ struct Score {
   double cross_entropy() const { return -log_probability / static_cast<double>(pieces); }
 };
 
-std::vector<int32_t> pieces_of(const Vocabulary& vocabulary, const NetworkShape& shape,
-                               std::string_view text) {
+std::vector<int32_t> pieces_of(const Vocabulary& vocabulary, const NetworkShape& shape, std::string_view text) {
   const std::vector<int> ids = vocabulary.encode(text);
   std::vector<int32_t> pieces(ids.begin(), ids.end());
   pieces.push_back(static_cast<int32_t>(shape.eos));
@@ -55,8 +54,8 @@ Result<std::vector<double>> score_batch(Transformer& model, const std::vector<Ex
     longest = std::max(longest, example.target.size());
   }
   const int sentences = static_cast<int>(batch.size());
-  if (const Status status = model.reserve(
-          {sentences, static_cast<int>(tokens.size()), sentences, static_cast<int>(longest)})) {
+  if (const Status status =
+          model.reserve({sentences, static_cast<int>(tokens.size()), sentences, static_cast<int>(longest)})) {
     return *status;
   }
   if (model.shape().encoder_layers > 0) model.encode(tokens, offsets);
@@ -68,8 +67,9 @@ Result<std::vector<double>> score_batch(Transformer& model, const std::vector<Ex
     rows.clear();
     for (int i = 0; i < sentences; ++i) {
       const std::vector<int32_t>& target = batch[static_cast<size_t>(i)].target;
+      if (t >= target.size()) continue;
       const int32_t before = t == 0 ? static_cast<int32_t>(model.shape().eos) : target[t - 1];
-      if (t < target.size()) rows.push_back({i, i, static_cast<int>(t), before});
+      rows.push_back({i, i, static_cast<int>(t), before});
     }
     model.step(rows);
     for (size_t r = 0; r < rows.size(); ++r) {
@@ -145,8 +145,7 @@ class Scorer {
 };
 
 void print(const Score& score, const Options& options) {
-  std::FILE* out =
-      options.per_line ? stderr : stdout;  // the lines have standard output to themselves
+  std::FILE* out = options.per_line ? stderr : stdout;  // the lines have standard output to themselves
   const double entropy = score.cross_entropy();
   if (options.as_json) {
     const nlohmann::ordered_json json = {{"sentences", score.sentences},
@@ -189,10 +188,8 @@ Status score(const Options& options) {
   }
   if (const Status status = scorer.flush()) return status;
   if (scorer.score().left_out > 0) {
-    std::fprintf(
-        stderr,
-        "octavo: %lld lines are longer than the model's limit of %u pieces and were left out\n",
-        static_cast<long long>(scorer.score().left_out), shared->shape().max_length);
+    std::fprintf(stderr, "octavo: %lld lines are longer than the model's limit of %u pieces and were left out\n",
+                 static_cast<long long>(scorer.score().left_out), shared->shape().max_length);
   }
   if (scorer.score().pieces == 0) return Error{"there was nothing to score"};
   print(scorer.score(), options);
@@ -202,8 +199,8 @@ Status score(const Options& options) {
 }  // namespace
 
 void add_score(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "score", "Perplexity of a text under a language model, or of target given source");
+  CLI::App* command =
+      app.add_subcommand("score", "Perplexity of a text under a language model, or of target given source");
   const auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "Model file, INT8 or FP32")->required();
   command->add_option("file", options->text,

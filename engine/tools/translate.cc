@@ -36,7 +36,9 @@ std::string as_json(const TranslatedSegment& segment) {
                             {"loopStopped", text.loop_stopped},
                             {"lengthLimited", text.length_limited}});
   }
-  const nlohmann::json line = {{"alternatives", alternatives}, {"sourceOffsets", segment.source_offsets}, {"sourceTokens", segment.source_tokens}};
+  const nlohmann::json line = {{"alternatives", alternatives},
+                               {"sourceOffsets", segment.source_offsets},
+                               {"sourceTokens", segment.source_tokens}};
   return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -93,17 +95,20 @@ Status run(const Arguments& args) {
 
 void add_translate(CLI::App& app) {
   auto args = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("translate", "Translate lines of text (standard input to standard output, or files)");
+  CLI::App* command =
+      app.add_subcommand("translate", "Translate lines of text (standard input to standard output, or files)");
   command->add_option("model", args->model, "a model.octavo")->required();
   command->add_option("-i,--input", args->input, "text file to read instead of standard input");
   command->add_option("-o,--output", args->output, "file to write instead of standard output");
   command->add_option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
   command->add_option("--alternatives", args->options.alternatives, "translations printed per line, at most --beam");
   command->add_flag("--scores", args->options.scores, "print the mean log-probability before each translation");
-  command->add_flag("--alignment", args->options.alignment, "with --json: which source pieces each target piece attended to");
+  command->add_flag("--alignment", args->options.alignment,
+                    "with --json: which source pieces each target piece attended to");
   command->add_flag("--json", args->json, "print one JSON object per line: alternatives, scores, offsets, alignment");
   command->add_option("--kernel", args->kernel, "reference, simd128 or relaxed (default: the fastest)");
-  command->add_option("--batch", args->batch, "lines handed over at once; changes nothing but speed")->check(CLI::PositiveNumber);
+  command->add_option("--batch", args->batch, "lines handed over at once; changes nothing but speed")
+      ->check(CLI::PositiveNumber);
   on_run(command, [args] { return run(*args); });
 }
 

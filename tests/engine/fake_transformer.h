@@ -22,8 +22,8 @@ using Tokens = std::vector<int32_t>;
 inline constexpr int32_t kEos = 1;
 inline constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-// A network whose predictions are any function of the source and of the tokens so far. Like a real one it knows a history only
-// through the slot it was fed into, so that a wrong copy, a stale slot or a wrong position shows.
+// A network whose predictions are any function of the source and of the tokens so far. Like a real one it knows a
+// history only through the slot it was fed into, so that a wrong copy, a stale slot or a wrong position shows.
 class FakeTransformer final : public Transformer {
  public:
   // Unnormalised logarithms for each token of the vocabulary.

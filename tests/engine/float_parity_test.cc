@@ -25,8 +25,7 @@ void expect_row(const json& samples, const float* row, size_t width, const std::
 
 class FloatParityTest : public testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Models, FloatParityTest,
-                         testing::Values("tiny", "tiny-vanilla", "tiny-lm"));
+INSTANTIATE_TEST_SUITE_P(Models, FloatParityTest, testing::Values("tiny", "tiny-vanilla", "tiny-lm"));
 
 TEST_P(FloatParityTest, AgreesWithPyTorch) {
   const std::string name = GetParam();
@@ -39,9 +38,7 @@ TEST_P(FloatParityTest, AgreesWithPyTorch) {
 
   std::vector<float> encoder, hidden;
   engine.observe([&](std::string_view what, int rows, int width, const float* values) {
-    std::vector<float>* to = what == "encoder_norm"   ? &encoder
-                             : what == "decoder_norm" ? &hidden
-                                                      : nullptr;
+    std::vector<float>* to = what == "encoder_norm" ? &encoder : what == "decoder_norm" ? &hidden : nullptr;
     if (to != nullptr) to->assign(values, values + int64_t{rows} * width);
   });
   ASSERT_FALSE(engine.reserve({1, 64, 1, 64}).has_value());

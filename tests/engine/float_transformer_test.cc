@@ -29,16 +29,14 @@ class Reference {
 
   Rows encode(const Tokens& tokens) const {
     Rows x = embed(tokens);
-    for (uint32_t n = 0; n < shape_.encoder_layers; ++n)
-      layer("encoder." + std::to_string(n), nullptr, false, x);
+    for (uint32_t n = 0; n < shape_.encoder_layers; ++n) layer("encoder." + std::to_string(n), nullptr, false, x);
     return norm("encoder_norm", x);
   }
 
   // Logits after each prefix of `inputs`, computed for the whole sequence at once.
   Rows decode(const Tokens& inputs, const Rows* memory) const {
     Rows y = embed(inputs);
-    for (uint32_t n = 0; n < shape_.decoder_layers; ++n)
-      layer("decoder." + std::to_string(n), memory, true, y);
+    for (uint32_t n = 0; n < shape_.decoder_layers; ++n) layer("decoder." + std::to_string(n), memory, true, y);
     return linear("embedding", norm("decoder_norm", y));
   }
 
@@ -60,8 +58,7 @@ class Reference {
   }
 
   // Keys start at column k0 of kv, values at k0 + width.
-  Rows attend(const std::string& name, const Rows& q, const Rows& kv, size_t k0,
-              bool causal) const {
+  Rows attend(const std::string& name, const Rows& q, const Rows& kv, size_t k0, bool causal) const {
     const size_t heads = shape_.heads, head = shape_.width / heads, v0 = k0 + shape_.width;
     Rows out(q.size(), Row(shape_.width));
     for (size_t i = 0; i < q.size(); ++i) {
@@ -73,8 +70,7 @@ class Reference {
           sum += p[j] = weight(name, h, p[j] / std::sqrt(double(head)));
         }
         for (size_t j = 0; j < p.size(); ++j) {
-          for (size_t c = h * head; c < (h + 1) * head; ++c)
-            out[i][c] += p[j] / sum * kv[j][v0 + c];
+          for (size_t c = h * head; c < (h + 1) * head; ++c) out[i][c] += p[j] / sum * kv[j][v0 + c];
         }
       }
     }
@@ -136,8 +132,8 @@ class Reference {
 enum Kind { kOurs, kVanilla };
 
 // 1040 hidden units are more than the product takes in one pass.
-NetworkShape make_shape(uint32_t encoder, uint32_t decoder, uint32_t degree, Kind kind,
-                        uint32_t width = 48, uint32_t heads = 3, uint32_t ffn = 112) {
+NetworkShape make_shape(uint32_t encoder, uint32_t decoder, uint32_t degree, Kind kind, uint32_t width = 48,
+                        uint32_t heads = 3, uint32_t ffn = 112) {
   const auto attention = kind == kOurs ? AttentionKind::kPolynomial : AttentionKind::kSoftmax;
   const auto norm = kind == kOurs ? NormKind::kL1 : NormKind::kL2;
   return {80, width, ffn, heads, encoder, decoder, degree, attention, norm, 128, 2};
@@ -158,8 +154,7 @@ auto make_file(Flavour flavour, const NetworkShape& shape, const FloatWeights& w
 }
 
 struct Model {
-  explicit Model(const NetworkShape& shape)
-      : weights(random_weights(shape, 7)), reference(shape, weights) {
+  explicit Model(const NetworkShape& shape) : weights(random_weights(shape, 7)), reference(shape, weights) {
     auto made = FloatTransformer::create(make_file(Flavour::kFloat32, shape, weights));
     EXPECT_TRUE(made.ok()) << made.error();
     engine = std::move(*made);
@@ -224,8 +219,7 @@ TEST_P(FloatTransformerTest, IncrementalBatchEqualsWholeSequences) {
     for (size_t r = 0; r < rows.size(); ++r) {
       const Row& want = expected[size_t(rows[r].sentence)][t];
       const std::span<const float> got = model.engine->logits(int(r));
-      for (size_t j = 0; j < want.size(); ++j)
-        ASSERT_NEAR(got[j], want[j], 1e-4) << "step " << t << " row " << r;
+      for (size_t j = 0; j < want.size(); ++j) ASSERT_NEAR(got[j], want[j], 1e-4) << "step " << t << " row " << r;
       double sum = 0;
       for (const double x : want) sum += std::exp(x);
       EXPECT_NEAR(model.log_probabilities(int(r))[7], want[7] - std::log(sum), 1e-4);
@@ -240,15 +234,13 @@ Floats in_company(const NetworkShape& shape, int others) {
   Model model(shape);
   const Tokens inputs = make_tokens(6, 40);
   std::vector<Tokens> sources;
-  for (int s = 0; s <= others; ++s)
-    sources.push_back(make_tokens(size_t(3 + s * 5 % 17), 20 + uint32_t(s)));
+  for (int s = 0; s <= others; ++s) sources.push_back(make_tokens(size_t(3 + s * 5 % 17), 20 + uint32_t(s)));
   std::swap(sources.front(), sources.back());  // the sentence in question comes last
   model.reserve({others + 1, 20 * (others + 1), others + 1, 6});
   if (shape.encoder_layers > 0) model.encode(sources);
   for (int t = 0; t < 6; ++t) {
     Step rows;
-    for (int s = 0; s <= others; ++s)
-      rows.push_back({s, s, t, inputs[size_t(t)] ^ (s == others ? 0 : 1)});
+    for (int s = 0; s <= others; ++s) rows.push_back({s, s, t, inputs[size_t(t)] ^ (s == others ? 0 : 1)});
     model.engine->step(rows);
   }
   return model.log_probabilities(others);
@@ -256,8 +248,7 @@ Floats in_company(const NetworkShape& shape, int others) {
 
 TEST_P(FloatTransformerTest, ARowDoesNotDependOnItsBatch) {
   const Floats alone = in_company(GetParam(), 0);
-  for (const int others : {1, 2, 3, 4, 6, 69})
-    EXPECT_EQ(in_company(GetParam(), others), alone) << others;
+  for (const int others : {1, 2, 3, 4, 6, 69}) EXPECT_EQ(in_company(GetParam(), others), alone) << others;
 }
 
 TEST_P(FloatTransformerTest, CopiedSlotContinuesTheSameHistory) {

@@ -36,7 +36,8 @@ AlignedBytes copy(const AlignedBytes& from, size_t size) {
 AlignedBytes copy(const AlignedBytes& from) { return copy(from, from.size()); }
 
 AlignedBytes good_file(Flavour flavour = Flavour::kInt8) {
-  Result<AlignedBytes> made = make_model(flavour, kShape, random_weights(kShape, 7), "{\"name\":\"test\"}", "vocabulary bytes");
+  Result<AlignedBytes> made =
+      make_model(flavour, kShape, random_weights(kShape, 7), "{\"name\":\"test\"}", "vocabulary bytes");
   EXPECT_TRUE(made.ok());
   return std::move(*made);
 }
@@ -156,7 +157,8 @@ TEST(ModelFile, EveryFlippedBitBreaksTheChecksum) {
   }
 }
 
-// With the checksum made right again the deeper checks must hold: either an error, or a network all of whose tensors can be read.
+// With the checksum made right again the deeper checks must hold: either an error, or a network all of whose tensors
+// can be read.
 TEST(ModelFile, FlippedBitsUnderAValidChecksumAreRefusedOrSafe) {
   for (const Flavour flavour : {Flavour::kInt8, Flavour::kFloat32}) {
     const AlignedBytes file = good_file(flavour);
@@ -228,10 +230,13 @@ TEST(ModelFile, ShapesAreChecked) {
 
 TEST(ModelFile, HostileOffsetsOfSectionsAreRefused) {
   const uint64_t size = good_file().size();
-  for (const uint64_t offset : {uint64_t{0}, uint64_t{64}, size, size + 1, uint64_t{UINT32_MAX}, uint64_t{1} << 32,
-                                (uint64_t{1} << 32) + 128, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 127, uint64_t{1} << 63}) {
-    EXPECT_TRUE(contains(error_with_header([=](FileHeader& h) { h.description_offset = offset; }), "description")) << offset;
-    EXPECT_TRUE(contains(error_with_header([=](FileHeader& h) { h.vocabulary_offset = offset; }), "vocabulary")) << offset;
+  for (const uint64_t offset :
+       {uint64_t{0}, uint64_t{64}, size, size + 1, uint64_t{UINT32_MAX}, uint64_t{1} << 32, (uint64_t{1} << 32) + 128,
+        UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 127, uint64_t{1} << 63}) {
+    EXPECT_TRUE(contains(error_with_header([=](FileHeader& h) { h.description_offset = offset; }), "description"))
+        << offset;
+    EXPECT_TRUE(contains(error_with_header([=](FileHeader& h) { h.vocabulary_offset = offset; }), "vocabulary"))
+        << offset;
     EXPECT_TRUE(contains(error_with_header([=](FileHeader& h) { h.table_offset = offset; }), "table")) << offset;
   }
   EXPECT_TRUE(contains(error_with_header([](FileHeader& h) { h.description_bytes = UINT32_MAX; }), "description"));
@@ -242,20 +247,23 @@ TEST(ModelFile, HostileOffsetsOfSectionsAreRefused) {
 
 TEST(ModelFile, HostileTensorsAreRefused) {
   constexpr auto kName = "encoder.0.ffn.w1.weight";
-  for (const uint64_t offset : {uint64_t{0}, uint64_t{64}, uint64_t{1} << 32, (uint64_t{1} << 32) - 64, uint64_t{0} - 64,
-                                uint64_t{1} << 63, uint64_t{0} - 512}) {
+  for (const uint64_t offset : {uint64_t{0}, uint64_t{64}, uint64_t{1} << 32, (uint64_t{1} << 32) - 64,
+                                uint64_t{0} - 64, uint64_t{1} << 63, uint64_t{0} - 512}) {
     const auto error = error_with_tensor(kName, [=](TensorEntry& e, std::byte*) { e.offset = offset; });
     EXPECT_TRUE(contains(error, "outside the file")) << offset << error;
   }
   EXPECT_TRUE(contains(error_with_tensor(kName, [](TensorEntry& e, std::byte*) { e.offset += 1; }), "aligned"));
   for (const uint64_t bytes : {uint64_t{0}, uint64_t{511}, uint64_t{1} << 32, UINT64_MAX, (uint64_t{1} << 32) + 512}) {
-    EXPECT_TRUE(contains(error_with_tensor(kName, [=](TensorEntry& e, std::byte*) { e.bytes = bytes; }), "size")) << bytes;
+    EXPECT_TRUE(contains(error_with_tensor(kName, [=](TensorEntry& e, std::byte*) { e.bytes = bytes; }), "size"))
+        << bytes;
   }
   for (const uint32_t side : {0u, 12u, 0x80000000u, 0xFFFFFFF8u}) {
-    EXPECT_TRUE(contains(error_with_tensor(kName, [=](TensorEntry& e, std::byte*) { e.rows = side; }), "shape")) << side;
+    EXPECT_TRUE(contains(error_with_tensor(kName, [=](TensorEntry& e, std::byte*) { e.rows = side; }), "shape"))
+        << side;
   }
   for (const uint32_t side : {0u, 6u, 0x80000000u, 0xFFFFFFF8u}) {
-    EXPECT_TRUE(contains(error_with_tensor(kName, [=](TensorEntry& e, std::byte*) { e.cols = side; }), "shape")) << side;
+    EXPECT_TRUE(contains(error_with_tensor(kName, [=](TensorEntry& e, std::byte*) { e.cols = side; }), "shape"))
+        << side;
   }
   // 2^16 · 2^16 elements: the product is 0 in 32 bits, and so is the size the entry claims.
   const auto wrapped = [](TensorEntry& e, std::byte*) { e.rows = e.cols = 65536, e.bytes = 0; };
@@ -271,7 +279,8 @@ TEST(ModelFile, ImpossibleScalesAreRefused) {
   for (const float scale : {0.0f, -0.0f, -1.0f, Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(),
                             Limits::denorm_min(), Limits::min(), Limits::max()}) {
     for (const auto* name : {"embedding.weight", "encoder_norm.g", "encoder.0.ffn.w1.bias"}) {
-      EXPECT_TRUE(contains(error_with_tensor(name, [=](TensorEntry& e, std::byte*) { e.scale = scale; }), "scale")) << scale;
+      EXPECT_TRUE(contains(error_with_tensor(name, [=](TensorEntry& e, std::byte*) { e.scale = scale; }), "scale"))
+          << scale;
     }
   }
 }
@@ -356,7 +365,8 @@ TEST(ModelFile, ViewsNameTheTensorThatDoesNotFit) {
     EXPECT_EQ(view(file, "", swap_sides), "");
     EXPECT_TRUE(contains(view(file, "encoder.0.ffn.w1.weight", swap_sides), "encoder.0.ffn.w1.weight has another"));
     EXPECT_TRUE(contains(view(file, "decoder_norm.b", swap_sides), "decoder_norm.b has another"));
-    EXPECT_TRUE(contains(view(file, "decoder.0.cross_attn.delta", rename), "lacks the tensor decoder.0.cross_attn.delta"));
+    EXPECT_TRUE(
+        contains(view(file, "decoder.0.cross_attn.delta", rename), "lacks the tensor decoder.0.cross_attn.delta"));
     EXPECT_TRUE(contains(view(file, "positions.rotation", rename), "lacks the tensor positions.rotation"));
   }
 }

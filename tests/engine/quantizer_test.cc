@@ -99,7 +99,8 @@ TEST(Quantizer, ExtremeRows) {
   }
 }
 
-// Every tensor of an INT8 file stands for its FP32 weights, in particular q, k and v for the rows of the stack they came from.
+// Every tensor of an INT8 file stands for its FP32 weights, in particular q, k and v for the rows of the stack they
+// came from.
 TEST(Quantizer, IntegerFileStandsForTheWeights) {
   const NetworkShape shape = small_shape();
   const FloatWeights weights = random_weights(shape, 3);
@@ -136,7 +137,8 @@ TEST(Quantizer, IntegerFileStandsForTheWeights) {
   expect_linear(network->encoder[0].w1, "encoder.0.ffn.w1", 0);
   expect_linear(network->decoder[0].w2, "decoder.0.ffn.w2", 0);
   const Norm& norm = network->decoder[0].cross_norm;
-  const std::vector<float>&g = weights.at("decoder.0.cross_norm.g").values, &b = weights.at("decoder.0.cross_norm.b").values;
+  const std::vector<float>&g = weights.at("decoder.0.cross_norm.g").values,
+        &b = weights.at("decoder.0.cross_norm.b").values;
   const std::vector<float>& delta = weights.at("encoder.0.self_attn.delta").values;
   for (uint32_t i = 0; i < d; ++i) EXPECT_NEAR(norm.gain[i] / norm.gain_scale, g[i], 1e-4);
   for (uint32_t i = 0; i < d; ++i) EXPECT_NEAR(norm.bias[i] / norm.bias_scale, b[i], 1e-4);
@@ -202,14 +204,16 @@ TEST(Quantizer, WeightsThatDoNotFitAreNamed) {
     return made ? std::string() : made.error();
   };
   EXPECT_EQ(error_after([](FloatWeights&) {}), "");
-  EXPECT_TRUE(contains(error_after([](FloatWeights& w) { w.erase("encoder_norm.g"); }), "lack the tensor encoder_norm.g"));
+  EXPECT_TRUE(
+      contains(error_after([](FloatWeights& w) { w.erase("encoder_norm.g"); }), "lack the tensor encoder_norm.g"));
   EXPECT_TRUE(contains(error_after([](FloatWeights& w) { w["extra"]; }), "does not use: extra"));
   EXPECT_TRUE(contains(error_after([](FloatWeights& w) { w["encoder_norm.g"].shape = {31}; }), "(31)"));
   EXPECT_TRUE(contains(error_after([](FloatWeights& w) { w["encoder_norm.g"].values.pop_back(); }), "encoder_norm.g"));
-  EXPECT_TRUE(contains(error_after([](FloatWeights& w) { w["embedding.weight"].shape = {32, 64}; }), "asks for (64, 32)"));
+  EXPECT_TRUE(
+      contains(error_after([](FloatWeights& w) { w["embedding.weight"].shape = {32, 64}; }), "asks for (64, 32)"));
   for (const float bad : {std::nanf(""), INFINITY, -INFINITY, 1e35f}) {
-    EXPECT_TRUE(
-        contains(error_after([bad](FloatWeights& w) { w["decoder.0.ffn.w1.bias"].values[3] = bad; }), "decoder.0.ffn.w1.bias"));
+    EXPECT_TRUE(contains(error_after([bad](FloatWeights& w) { w["decoder.0.ffn.w1.bias"].values[3] = bad; }),
+                         "decoder.0.ffn.w1.bias"));
   }
   NetworkShape odd = shape;
   odd.width = 24;

@@ -48,9 +48,9 @@ TEST(Safetensors, ReadsTheTinyModel) {
 }
 
 TEST(Safetensors, EveryTruncationIsRefused) {
-  const std::string whole =
-      file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F16","shape":[1],"data_offsets":[8,10]}})",
-           std::string(10, '\0'));
+  const std::string whole = file(
+      R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F16","shape":[1],"data_offsets":[8,10]}})",
+      std::string(10, '\0'));
   ASSERT_TRUE(parse_safetensors(whole).ok());
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(parse_safetensors(std::string_view(whole).substr(0, size)).ok()) << size;
@@ -73,7 +73,8 @@ TEST(Safetensors, HostileHeadersAreRefused) {
   EXPECT_TRUE(refused("{\"a\":"));
   EXPECT_TRUE(refused(std::string(100000, '[')));
   EXPECT_TRUE(refused("{\"a\":" + std::string(100000, '[')));
-  for (const auto* dtype : {"\"I64\"", "\"\"", "3", "null"}) EXPECT_TRUE(refused(tensor(dtype, "[2]", "[0,8]"))) << dtype;
+  for (const auto* dtype : {"\"I64\"", "\"\"", "3", "null"})
+    EXPECT_TRUE(refused(tensor(dtype, "[2]", "[0,8]"))) << dtype;
   for (const auto* shape : {"[3]", "[-2]", "[2.0]", "[\"2\"]", "2", "null", "[4294967296,4294967296,2]",
                             "[9223372036854775808,2,2]", "[18446744073709551615]", "[0]", "[4294967298]"}) {
     EXPECT_TRUE(refused(tensor("\"F32\"", shape, "[0,8]"))) << shape;
@@ -83,8 +84,8 @@ TEST(Safetensors, HostileHeadersAreRefused) {
     EXPECT_TRUE(refused(tensor("\"F32\"", "[2]", offsets))) << offsets;
   }
   // Overlapping tensors, and a header that claims to be longer than the file.
-  EXPECT_TRUE(
-      refused(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})"));
+  EXPECT_TRUE(refused(
+      R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})"));
   for (const uint64_t size : {uint64_t{100}, uint64_t{1} << 32, UINT64_MAX, UINT64_MAX - 7}) {
     std::string bytes = file("{}", "");
     std::memcpy(bytes.data(), &size, 8);

@@ -131,8 +131,8 @@ TEST(Search, GreedyComputesProbabilitiesOnlyWhenNeeded) {
 }
 
 TEST(Search, NeverProducesForbiddenTokens) {
-  FakeTransformer network(6,
-                          markov(6, {{kEos, {{0, 0.4f}, {2, 0.4f}, {3, 0.15f}, {kEos, 0.05f}}}, {3, {{2, 0.6f}, {kEos, 0.4f}}}}));
+  FakeTransformer network(
+      6, markov(6, {{kEos, {{0, 0.4f}, {2, 0.4f}, {3, 0.15f}, {kEos, 0.05f}}}, {3, {{2, 0.6f}, {kEos, 0.4f}}}}));
   EXPECT_EQ(translate(network, {3}, {}).alternatives[0].tokens, (Tokens{3}));
   EXPECT_FALSE(translate(network, {3}, {}).alternatives[0].loop_stopped);
   Options options;
@@ -192,7 +192,8 @@ TEST(Search, ABatchGivesWhatEachSentenceGivesAlone) {
     options.scores = options.alignment = true;
     const auto together = Search(network).translate(sentences, options);
     ASSERT_TRUE(together.ok());
-    const auto backwards = Search(network).translate(std::vector<Tokens>(sentences.rbegin(), sentences.rend()), options);
+    const auto backwards =
+        Search(network).translate(std::vector<Tokens>(sentences.rbegin(), sentences.rend()), options);
     for (size_t i = 0; i < sentences.size(); ++i) {
       const Translation alone = translate(network, sentences[i], options);
       for (const Translation& other : {(*together)[i], (*backwards)[sentences.size() - 1 - i]}) {
@@ -248,7 +249,8 @@ TEST(Search, TheLengthPenaltyDecidesBetweenShortAndLong) {
 }
 
 TEST(Search, TheLengthLimitIsReported) {
-  FakeTransformer network(8, markov(8, {{kEos, {{3, 1.0f}}}, {3, {{4, 0.9f}, {5, 0.1f}}}, {4, {{3, 1.0f}}}, {5, {{3, 1.0f}}}}));
+  FakeTransformer network(
+      8, markov(8, {{kEos, {{3, 1.0f}}}, {3, {{4, 0.9f}, {5, 0.1f}}}, {4, {{3, 1.0f}}}, {5, {{3, 1.0f}}}}));
   for (const int beam : {1, 3}) {
     Options options = unguarded(beam, 1024);
     options.max_length_factor = 3;
@@ -293,8 +295,9 @@ TEST(Search, NothingToTranslateIsTranslatedByNothing) {
 
 TEST(Search, ABrokenNetworkEndsTheSearch) {
   const auto nan = std::numeric_limits<float>::quiet_NaN();
-  FakeTransformer network(
-      10, [=](const Tokens&, const Tokens& history) { return std::vector<float>(10, history.size() < 2 ? 0.0f : nan); });
+  FakeTransformer network(10, [=](const Tokens&, const Tokens& history) {
+    return std::vector<float>(10, history.size() < 2 ? 0.0f : nan);
+  });
   for (const int beam : {1, 4}) {
     Options options;
     options.beam = beam;

@@ -23,8 +23,9 @@ std::unique_ptr<Translator> load(std::string_view kernel = {}, Flavour flavour =
 }
 
 std::vector<std::string> sentences() {
-  std::vector<std::string> texts = {"The house.", "a", "I see 42 trees & 7 birds!", "Straße – 漢字 😀", "x y z",
-                                    "One. Two; three, four: five? Six! " + std::string(200, 'b')};
+  std::vector<std::string> texts = {
+      "The house.",       "a",     "I see 42 trees & 7 birds!",
+      "Straße – 漢字 😀", "x y z", "One. Two; three, four: five? Six! " + std::string(200, 'b')};
   std::mt19937 random(3);
   for (int n = 0; n < 58; ++n) {
     std::string text;

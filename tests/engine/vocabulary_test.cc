@@ -127,8 +127,7 @@ TEST_P(VocabularyTest, SurvivesDamage) {
     }
     std::string error;
     if (const auto vocabulary = Vocabulary::load(bytes, error)) {
-      vocabulary->decode(
-          vocabulary->encode("Das kleine Haus ﬁ \u00a0 \u3000 ＡＢ … <tag> 漢字 \xff"));
+      vocabulary->decode(vocabulary->encode("Das kleine Haus ﬁ \u00a0 \u3000 ＡＢ … <tag> 漢字 \xff"));
     } else {
       EXPECT_FALSE(error.empty());
     }

@@ -16,7 +16,8 @@ export interface NumberDifferences {
   extra: NumberToken[];
 }
 
-const number = /\p{Nd}+(?:[.,:/\-–'’]\p{Nd}+|[ \u00a0\u2009\u202f]\p{Nd}{3}(?!\p{Nd}))*/gu;
+const number =
+  /(?<!\p{Nd})\p{Nd}{1,3}(?:[ \u00a0\u2009\u202f]\p{Nd}{3})+(?!\p{Nd})(?:[.,]\p{Nd}+)?|\p{Nd}+(?:[.,:/\-–'’]\p{Nd}+)*/gu;
 const clock = /(\d{1,2})(?:[:.](\d\d))?\s?p\.?\s?m\b/giu;
 
 /** Finds the numbers of a text, except in the passages that are to be skipped. */

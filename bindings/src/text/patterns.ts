@@ -28,7 +28,7 @@ export interface Entity {
 
 const domains = 'com|org|net|edu|gov|mil|io|dev|app|info|biz|eu|de|at|ch|fr|uk|nl|es|pl|ai|cloud|online|shop|tv|jp|cn|ru|br';
 const extensions =
-  '[a-z]{1,3}x|txt|pdf|jpe?g|png|gif|svg|webp|csv|tsv|json|ya?ml|toml|xml|html?|css|scss|[cm]?[jt]s|py|rs|go|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|sh|bat|ps1|md|rst|tex|docx?|xlsx?|pptx?|od[tsp]|zip|gz|tgz|bz2|xz|7z|rar|tar|mp[34]|wav|ogg|flac|avi|mov|mkv|log|ini|cfg|conf|env|lock|sql|db|exe|dll|so|iso|apk|wasm|octavo|bak|tmp';
+  'txt|pdf|jpe?g|png|gif|svg|webp|csv|tsv|json|ya?ml|toml|xml|html?|css|scss|[cm]?[jt]s|[jt]sx|mdx|py|rs|go|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|sh|bat|ps1|md|rst|tex|docx?|xlsx?|pptx?|od[tsp]|zip|gz|tgz|bz2|xz|7z|rar|tar|mp[34]|wav|ogg|flac|avi|mov|mkv|log|ini|cfg|conf|env|lock|sql|db|exe|dll|iso|apk|wasm|octavo|bak|tmp';
 const pictograph = '(?![©®™])\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?(?:[\\u{E0020}-\\u{E007F}]+)?';
 
 // In the order in which they are asked at the same place; the longer find wins.
@@ -39,7 +39,7 @@ const patterns: [EntityKind, RegExp][] = [
   [
     'url',
     new RegExp(
-      `(?<![\\p{L}\\p{N}@.-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.){1,5}(?:${domains})(?![\\p{L}\\p{N}_-]|\\.\\p{L})(?:[:/?#][^\\s<>"“”„«»⟦⟧\`\\uFFFC|\\\\^]*)?`,
+      `(?<![\\p{L}\\p{N}@.-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.){1,5}(?:${domains})(?![\\p{L}\\p{N}_-]|\\.\\p{L})(?:[:/?#][^\\s<>"“”„«»⟦⟧\`\\uFFFC|\\\\^]*)?`,
       'gu',
     ),
   ],
@@ -47,7 +47,7 @@ const patterns: [EntityKind, RegExp][] = [
   ['path', /(?<![\p{L}\p{N}])[A-Za-z]:\\(?:[^\s\\/:*?"<>|⟦⟧\uFFFC]+\\)*[^\s\\/:*?"<>|⟦⟧\uFFFC]*/gu],
   ['path', /(?<![\p{L}\p{N}.\\])\\\\[\w.-]+(?:\\[\w.$-]+)+/gu],
   ['path', /(?<![\p{L}\p{N}_/.~<-])(?:~|\.{1,2})?\/[\w.@+~-]+(?:\/[\w.@+~-]*)*/gu],
-  ['path', new RegExp(`(?<![\\p{L}\\p{N}_/.@-])(?:[\\w@+-][\\w.@+-]*/)*[\\w@+-][\\w.@+-]*\\.(?:${extensions})(?![\\p{L}\\p{N}_-])`, 'gu')],
+  ['path', new RegExp(`(?<![\\p{L}\\p{N}_/.@+-])(?:[\\w@+-][\\w.@+-]*/)*[\\w@+-][\\w.@+-]*\\.(?:${extensions})(?![\\p{L}\\p{N}_-])`, 'gu')],
   ['tag', /<\/?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?\/?>|<!--[^]*?-->|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});/gu],
   // {{…}} ${…} #{…} %{…} {%…%} {0} {name} {count, plural, …}; braces nest twice, as in ICU messages.
   [

@@ -1,4 +1,5 @@
-// Text in, text out: the engine's public face. Nothing below this header knows about JavaScript, nothing above it about tensors.
+// Text in, text out: the engine's public face. Nothing below this header knows about JavaScript, nothing above it about
+// tensors.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +19,24 @@ class AlignedBytes;
 // One translation of a segment.
 struct TranslatedText {
   std::string text;
-  float score = 0;                              // mean log-probability per token (0 unless scores or a beam were asked for)
-  std::vector<float> token_scores;              // log-probability of each target piece, if `scores`
-  std::vector<uint32_t> offsets;                // byte offset of each target piece in `text`, and its end, if scores or alignment
-  std::vector<std::vector<int32_t>> alignment;  // (target pieces, source pieces) attention, each row sums to about 255·heads
-  bool loop_stopped = false;                    // the loop guard cut a repetition
-  bool length_limited = false;                  // the translation hit its length limit
+  float score = 0;                  // mean log-probability per token (0 unless scores or a beam were asked for)
+  std::vector<float> token_scores;  // log-probability of each target piece, if `scores`
+  std::vector<uint32_t> offsets;    // byte offset of each target piece in `text`, and its end, if scores or alignment
+  std::vector<std::vector<int32_t>>
+      alignment;                // (target pieces, source pieces) attention, each row sums to about 255·heads
+  bool loop_stopped = false;    // the loop guard cut a repetition
+  bool length_limited = false;  // the translation hit its length limit
 };
 
 struct TranslatedSegment {
-  std::vector<uint32_t> source_offsets;        // byte offset of each source piece, and the end, if scores or alignment
-  std::vector<TranslatedText> alternatives;    // best first, never empty
+  std::vector<uint32_t> source_offsets;      // byte offset of each source piece, and the end, if scores or alignment
+  std::vector<TranslatedText> alternatives;  // best first, never empty
   uint32_t source_tokens = 0;
 };
 
 struct EngineInfo {
-  std::string kernel;         // "reference", "simd128", "relaxed"; "float" for an FP32 model
-  std::string description;    // the model's JSON description
+  std::string kernel;       // "reference", "simd128", "relaxed"; "float" for an FP32 model
+  std::string description;  // the model's JSON description
   uint64_t model_bytes = 0;
   uint64_t memory_bytes = 0;  // activations and caches
 };
@@ -64,8 +66,9 @@ class Translator {
   static Result<std::unique_ptr<Translator>> load(AlignedBytes file, std::string_view kernel = {});
   ~Translator();
 
-  // Translates segments (sentences, usually). Each result is the same whatever else is in the list. Blank segments come back as
-  // they are; white space around a segment is kept; a segment longer than the model's limit is split, never cut off.
+  // Translates segments (sentences, usually). Each result is the same whatever else is in the list. Blank segments come
+  // back as they are; white space around a segment is kept; a segment longer than the model's limit is split, never cut
+  // off.
   Result<std::vector<TranslatedSegment>> translate(std::vector<std::string> segments, const Options& options);
   // The same, step by step.
   Result<std::unique_ptr<TranslationJob>> start(std::vector<std::string> segments, const Options& options);

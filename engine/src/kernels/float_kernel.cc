@@ -45,9 +45,7 @@ float max_lanes(v128_t x) {
 }
 
 // All ones in the lanes below `count` (1..3).
-v128_t first_lanes(int count) {
-  return wasm_i32x4_lt(wasm_i32x4_make(0, 1, 2, 3), wasm_i32x4_splat(count));
-}
+v128_t first_lanes(int count) { return wasm_i32x4_lt(wasm_i32x4_make(0, 1, 2, 3), wasm_i32x4_splat(count)); }
 
 struct Operands {
   const float* x;  // (rows, inputs), rows x_stride apart
@@ -85,8 +83,7 @@ inline void tile(const Operands& at, int inputs, bool first, bool last, Into int
   const bool relu = last && into == Into::kRelu;
   for (int r = 0; r < Rows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
-      wasm_v128_store(at.y + r * at.y_stride + 4 * v,
-                      relu ? maximum(splat(0), sum[r][v]) : sum[r][v]);
+      wasm_v128_store(at.y + r * at.y_stride + 4 * v, relu ? maximum(splat(0), sum[r][v]) : sum[r][v]);
     }
   }
 }
@@ -101,8 +98,7 @@ void few_rows(Operands at, int inputs, int outputs, Into into) {
     if (at.bias != nullptr) at.bias += panels * kPanel;
   };
   int panels = outputs / kPanel;
-  for (; panels >= Panels; panels -= Panels, advance(Panels))
-    tile<Rows, Panels>(at, inputs, true, true, into);
+  for (; panels >= Panels; panels -= Panels, advance(Panels)) tile<Rows, Panels>(at, inputs, true, true, into);
   for (; panels > 0; --panels, advance(1)) tile<Rows, 1>(at, inputs, true, true, into);
 }
 
@@ -141,8 +137,7 @@ float sum_over(const float* x, int n, F f) {
   return sum_lanes(wasm_f32x4_add(wasm_f32x4_add(sum[0], sum[1]), wasm_f32x4_add(sum[2], sum[3])));
 }
 
-void normalise(const float* x, float mean, float factor, const float* g, const float* b, float* y,
-               int n) {
+void normalise(const float* x, float mean, float factor, const float* g, const float* b, float* y, int n) {
   const v128_t m = splat(mean), f = splat(factor);
   for (int i = 0; i < n; i += 4) {
     const v128_t z = wasm_f32x4_mul(wasm_f32x4_sub(load(x + i), m), f);
@@ -200,8 +195,8 @@ v128_t exponential(v128_t x) {
 
 }  // namespace
 
-void product(const float* x, const float* panels, const float* bias, float* y, int rows, int inputs,
-             int outputs, Into into) {
+void product(const float* x, const float* panels, const float* bias, float* y, int rows, int inputs, int outputs,
+             Into into) {
   Operands at{x, inputs, panels, int64_t{inputs} * kPanel, bias, y, outputs};
   if (rows == 1) return few_rows<1, 2>(at, inputs, outputs, into);
   if (rows == 2) return few_rows<2, 2>(at, inputs, outputs, into);
@@ -216,13 +211,11 @@ void product(const float* x, const float* panels, const float* bias, float* y, i
 }
 
 void l1_norm(const float* x, const float* g, const float* b, float* y, int n) {
-  constexpr float kC =
-      1.25331414f;  // √(π/2), the ratio of standard deviation to mean absolute deviation
+  constexpr float kC = 1.25331414f;  // √(π/2), the ratio of standard deviation to mean absolute deviation
   const float size = static_cast<float>(n);
   const float mean = sum_over(x, n, [](v128_t v) { return v; }) / size;
   const v128_t m = splat(mean);
-  const float deviation =
-      sum_over(x, n, [&](v128_t v) { return wasm_f32x4_abs(wasm_f32x4_sub(v, m)); }) / size;
+  const float deviation = sum_over(x, n, [&](v128_t v) { return wasm_f32x4_abs(wasm_f32x4_sub(v, m)); }) / size;
   normalise(x, mean, 1 / (kC * deviation + 1e-6f), g, b, y, n);
 }
 
@@ -248,12 +241,11 @@ void scores(const float* q, const float* keys, int stride, int count, int width,
       for (int t = 0; t < 4; ++t) sum[t] = multiply_add(x, load(key[t] + c), sum[t]);
     }
     // Four horizontal sums at once.
-    const v128_t a = wasm_f32x4_add(wasm_i32x4_shuffle(sum[0], sum[1], 0, 4, 1, 5),
-                                    wasm_i32x4_shuffle(sum[0], sum[1], 2, 6, 3, 7));
-    const v128_t b = wasm_f32x4_add(wasm_i32x4_shuffle(sum[2], sum[3], 0, 4, 1, 5),
-                                    wasm_i32x4_shuffle(sum[2], sum[3], 2, 6, 3, 7));
-    wasm_v128_store(weights + j,
-                    wasm_f32x4_add(wasm_i64x2_shuffle(a, b, 0, 2), wasm_i64x2_shuffle(a, b, 1, 3)));
+    const v128_t a =
+        wasm_f32x4_add(wasm_i32x4_shuffle(sum[0], sum[1], 0, 4, 1, 5), wasm_i32x4_shuffle(sum[0], sum[1], 2, 6, 3, 7));
+    const v128_t b =
+        wasm_f32x4_add(wasm_i32x4_shuffle(sum[2], sum[3], 0, 4, 1, 5), wasm_i32x4_shuffle(sum[2], sum[3], 2, 6, 3, 7));
+    wasm_v128_store(weights + j, wasm_f32x4_add(wasm_i64x2_shuffle(a, b, 0, 2), wasm_i64x2_shuffle(a, b, 1, 3)));
   }
 }
 
@@ -274,38 +266,31 @@ float polynomial(float* weights, int count, float scale, float b, float delta, i
 
 float softmax(float* weights, int count, float scale) {
   v128_t top = load(weights);
-  for (int j = 4; j < count; j += 4)
-    top = maximum(top, load(weights + j));  // surplus lanes repeat the last score
+  for (int j = 4; j < count; j += 4) top = maximum(top, load(weights + j));  // surplus lanes repeat the last score
   const v128_t s = splat(scale), max = splat(max_lanes(top));
-  return map_and_sum(weights, count, [&](v128_t w) {
-    return exponential(wasm_f32x4_mul(wasm_f32x4_sub(w, max), s));
-  });
+  return map_and_sum(weights, count, [&](v128_t w) { return exponential(wasm_f32x4_mul(wasm_f32x4_sub(w, max), s)); });
 }
 
 namespace {
 
 template <int Vectors>
-void weighted_columns(const float* weights, const float* values, int stride, int count,
-                      float factor, float* out) {
+void weighted_columns(const float* weights, const float* values, int stride, int count, float factor, float* out) {
   v128_t sum[Vectors];
   for (int v = 0; v < Vectors; ++v) sum[v] = splat(0);
   for (int j = 0; j < count; ++j, values += stride) {
     const v128_t w = wasm_v128_load32_splat(weights + j);
     for (int v = 0; v < Vectors; ++v) sum[v] = multiply_add(w, load(values + 4 * v), sum[v]);
   }
-  for (int v = 0; v < Vectors; ++v)
-    wasm_v128_store(out + 4 * v, wasm_f32x4_mul(sum[v], splat(factor)));
+  for (int v = 0; v < Vectors; ++v) wasm_v128_store(out + 4 * v, wasm_f32x4_mul(sum[v], splat(factor)));
 }
 
 }  // namespace
 
-void weighted_sum(const float* weights, const float* values, int stride, int count, int width,
-                  float factor, float* out) {
+void weighted_sum(const float* weights, const float* values, int stride, int count, int width, float factor,
+                  float* out) {
   int c = 0;
-  for (; c + 32 <= width; c += 32)
-    weighted_columns<8>(weights, values + c, stride, count, factor, out + c);
-  for (; c + 8 <= width; c += 8)
-    weighted_columns<2>(weights, values + c, stride, count, factor, out + c);
+  for (; c + 32 <= width; c += 32) weighted_columns<8>(weights, values + c, stride, count, factor, out + c);
+  for (; c + 8 <= width; c += 8) weighted_columns<2>(weights, values + c, stride, count, factor, out + c);
 }
 
 void accumulate(const float* x, float factor, float* y, int count) {

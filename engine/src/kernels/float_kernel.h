@@ -19,8 +19,8 @@ enum class Into {
 
 // x: (rows, inputs), y: (rows, outputs); weights in panels of 8 outputs, [outputs/8][inputs][8];
 // bias: (outputs) or null.
-void product(const float* x, const float* panels, const float* bias, float* y, int rows, int inputs,
-             int outputs, Into into);
+void product(const float* x, const float* panels, const float* bias, float* y, int rows, int inputs, int outputs,
+             Into into);
 
 // Layer norms of one row; n is a multiple of 16.
 // y = g ⊙ (x-μ) / (C·mean|x-μ| + 1e-6) + b with C = √(π/2)
@@ -38,8 +38,8 @@ float polynomial(float* weights, int count, float scale, float b, float delta, i
 // w = exp(scale·(w - max w)); returns Σw.
 float softmax(float* weights, int count, float scale);
 // out = factor·Σ_j w_j·value_j
-void weighted_sum(const float* weights, const float* values, int stride, int count, int width,
-                  float factor, float* out);
+void weighted_sum(const float* weights, const float* values, int stride, int count, int width, float factor,
+                  float* out);
 // y += factor·x
 void accumulate(const float* x, float factor, float* y, int count);
 

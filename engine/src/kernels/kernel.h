@@ -1,8 +1,8 @@
 // The seam between the network and the machine: a handful of row and matrix functions, each with a plain reference (the
 // specification) and SIMD implementations that give the same bits. Nothing outside this folder knows about SIMD.
 //
-// Elements: INT8 between operations, INT32 inside products, wide rows (INT16, 13 bits, see fixed_point.h) between a product and
-// its re-scaling. Lengths: n and k are multiples of 16; `count` (keys of an attention) is arbitrary.
+// Elements: INT8 between operations, INT32 inside products, wide rows (INT16, 13 bits, see fixed_point.h) between a
+// product and its re-scaling. Lengths: n and k are multiples of 16; `count` (keys of an attention) is arbitrary.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 namespace octavo {
 
-// Weights are 7-bit magnitudes stored with an offset, u = w + 64 in 1..127, packed in panels of 8 outputs: inside a panel four
-// consecutive inputs of one output are adjacent, then the 8 outputs, then the next four inputs. Both SIMD kernels read this
-// strictly forward, and 0..127 is the range in which the relaxed dot product means the same on every CPU.
+// Weights are 7-bit magnitudes stored with an offset, u = w + 64 in 1..127, packed in panels of 8 outputs: inside a
+// panel four consecutive inputs of one output are adjacent, then the 8 outputs, then the next four inputs. Both SIMD
+// kernels read this strictly forward, and 0..127 is the range in which the relaxed dot product means the same on every
+// CPU.
 //   u[panel = j/8][k/4][j%8][k%4]
 constexpr int kPanel = 8;
 constexpr int kWeightOffset = 64;
@@ -68,13 +69,14 @@ struct Kernel {
   // Second half: y = narrow(c)·gain/2^15 with signed gain (|gain| <= 32767); returns Σ|narrow(c)| <= n·8191 (n < 2^18).
   int32_t (*gain)(const int32_t* c, int shift, const int16_t* gain, int16_t* y, int n);
 
-  // Attention, one query of one head. q: (width); keys, values: `count` rows, `stride` bytes apart; width a multiple of 8.
-  // out[j] = q·key_j.  Range: width·127² < 2^31.
+  // Attention, one query of one head. q: (width); keys, values: `count` rows, `stride` bytes apart; width a multiple
+  // of 8. out[j] = q·key_j.  Range: width·127² < 2^31.
   void (*scores)(const int8_t* q, const int8_t* keys, int stride, int count, int width, int32_t* out);
   // y_j = ReLU(x_j·2^-shift·match_j·m + b); returns max y <= 16382.
-  int32_t (*shifted_relu)(const int32_t* x, int shift, const uint16_t* match, int32_t m, int32_t b, int16_t* y, int count);
+  int32_t (*shifted_relu)(const int32_t* x, int shift, const uint16_t* match, int32_t m, int32_t b, int16_t* y,
+                          int count);
   // p_j = v_j^degree + delta for v in 0..127 (degree 5: v⁴ is first shifted right by 7); returns max p.
-  // Range: 127⁴ < 2^28, delta <= 2^27.
+  // Range: 127⁴ < 2^28, delta <= 2^30.
   int32_t (*power)(const int8_t* v, int degree, int32_t delta, int32_t* p, int count);
   // y_j = narrow(p_j)·match_j; returns max y, adds up narrow(p_j) in *sum (count < 2^18).
   int32_t (*weigh)(const int32_t* p, int shift, const uint16_t* match, int16_t* y, int32_t* sum, int count);

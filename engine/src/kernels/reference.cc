@@ -144,7 +144,8 @@ int32_t logits(const int32_t* acc, int shift, const uint16_t* column, int32_t* o
 
 }  // namespace
 
-const Kernel kReferenceKernel = {"reference", product, unpack_row, max_abs, write_back, match_add, widen, rescale, centre, gain,
-                                 scores, shifted_relu, power, weigh, weighted_sum, narrow, logits};
+const Kernel kReferenceKernel = {"reference", product, unpack_row,   max_abs, write_back, match_add,
+                                 widen,       rescale, centre,       gain,    scores,     shifted_relu,
+                                 power,       weigh,   weighted_sum, narrow,  logits};
 
 }  // namespace octavo

@@ -1,5 +1,5 @@
-// WebAssembly's 128-bit SIMD: the compiler's own header in wasm, SIMDe's translation natively, so that the very kernels that
-// ship also run under native sanitizers and fuzzers.
+// WebAssembly's 128-bit SIMD: the compiler's own header in wasm, SIMDe's translation natively, so that the very kernels
+// that ship also run under native sanitizers and fuzzers.
 #pragma once
 
 #ifdef __wasm_simd128__
@@ -16,8 +16,8 @@
 namespace octavo {
 
 #if !defined(__wasm__) || defined(__wasm_relaxed_simd__)
-// Σ over pairs of a (INT8) times b (0..127), as i16x8. In that range every lowering of the relaxed instruction is exact:
-// 2·128·127 = 32512 does not saturate, and the top bit of b, on whose meaning CPUs differ, is never set.
+// Σ over pairs of a (INT8) times b (0..127), as i16x8. In that range every lowering of the relaxed instruction is
+// exact: 2·128·127 = 32512 does not saturate, and the top bit of b, on whose meaning CPUs differ, is never set.
 inline v128_t dot_pairs(v128_t a, v128_t b) {
 #ifdef __wasm__
   return wasm_i16x8_relaxed_dot_i8x16_i7x16(a, b);

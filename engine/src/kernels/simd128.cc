@@ -10,9 +10,9 @@ namespace {
 
 constexpr int kChunk = 64;  // rows packed together
 
-// A row of activations as INT16, each four reordered to (0, 2, 1, 3): sixteen weight bytes, four inputs of four outputs, split
-// into even and odd bytes by one mask and one shift, and each half then meets the pair of activations it belongs to.
-// Returns -64·Σx, what undoes the weights' offset.
+// A row of activations as INT16, each four reordered to (0, 2, 1, 3): sixteen weight bytes, four inputs of four
+// outputs, split into even and odd bytes by one mask and one shift, and each half then meets the pair of activations it
+// belongs to. Returns -64·Σx, what undoes the weights' offset.
 int32_t pack_row(const int8_t* x, int16_t* packed, int k) {
   v128_t sum = wasm_i32x4_splat(0);
   for (int j = 0; j < k; j += 8) {
@@ -20,8 +20,8 @@ int32_t pack_row(const int8_t* x, int16_t* packed, int k) {
     sum = wasm_i32x4_add(sum, wasm_i32x4_extadd_pairwise_i16x8(wide));
     wasm_v128_store(packed + j, wasm_i16x8_shuffle(wide, wide, 0, 2, 1, 3, 4, 6, 5, 7));
   }
-  return -kWeightOffset * (wasm_i32x4_extract_lane(sum, 0) + wasm_i32x4_extract_lane(sum, 1) + wasm_i32x4_extract_lane(sum, 2) +
-                           wasm_i32x4_extract_lane(sum, 3));
+  return -kWeightOffset * (wasm_i32x4_extract_lane(sum, 0) + wasm_i32x4_extract_lane(sum, 1) +
+                           wasm_i32x4_extract_lane(sum, 2) + wasm_i32x4_extract_lane(sum, 3));
 }
 
 // kRows rows × kPanels panels of 8 outputs, held in registers.
@@ -67,10 +67,12 @@ void product(const int8_t* a, const uint8_t* panels, int32_t* c, int m, int k, i
       const uint8_t* panel = panels + static_cast<int64_t>(j) * k;
       int r = 0;
       for (; r + 4 <= rows; r += 4) {
-        tile<4, 1>(packed + static_cast<int64_t>(r) * k, start + r, panel, c + static_cast<int64_t>(first + r) * n + j, k, n);
+        tile<4, 1>(packed + static_cast<int64_t>(r) * k, start + r, panel, c + static_cast<int64_t>(first + r) * n + j,
+                   k, n);
       }
       for (; r < rows; ++r) {
-        tile<1, 1>(packed + static_cast<int64_t>(r) * k, start + r, panel, c + static_cast<int64_t>(first + r) * n + j, k, n);
+        tile<1, 1>(packed + static_cast<int64_t>(r) * k, start + r, panel, c + static_cast<int64_t>(first + r) * n + j,
+                   k, n);
       }
     }
   }
@@ -78,7 +80,9 @@ void product(const int8_t* a, const uint8_t* panels, int32_t* c, int m, int k, i
 
 }  // namespace
 
-const Kernel kSimd128Kernel = {"simd128", product, simd::unpack_row, simd::max_abs, simd::write_back, simd::match_add, simd::widen,
-    simd::rescale, simd::centre, simd::gain, simd::scores, simd::shifted_relu, simd::power, simd::weigh, simd::weighted_sum, simd::narrow, simd::logits};
+const Kernel kSimd128Kernel = {
+    "simd128",   product,       simd::unpack_row,   simd::max_abs, simd::write_back, simd::match_add,
+    simd::widen, simd::rescale, simd::centre,       simd::gain,    simd::scores,     simd::shifted_relu,
+    simd::power, simd::weigh,   simd::weighted_sum, simd::narrow,  simd::logits};
 
 }  // namespace octavo

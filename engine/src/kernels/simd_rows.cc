@@ -1,5 +1,5 @@
-// Each function computes what its namesake in reference.cc does, eight elements at a time. Signs are taken off before rounding
-// and put back after it, which makes "halves away from zero" of the rounding that SIMD has (halves up).
+// Each function computes what its namesake in reference.cc does, eight elements at a time. Signs are taken off before
+// rounding and put back after it, which makes "halves away from zero" of the rounding that SIMD has (halves up).
 #include "kernels/simd_rows.h"
 
 #include <algorithm>
@@ -120,7 +120,8 @@ int32_t match_add(const int16_t* a, int32_t m_a, const int16_t* b, int32_t m_b, 
 }
 
 void widen(const int8_t* x, int shift, int16_t* y, int n) {
-  for (int j = 0; j < n; j += 8) wasm_v128_store(y + j, wasm_i16x8_shl(wasm_i16x8_load8x8(x + j), static_cast<uint32_t>(shift)));
+  for (int j = 0; j < n; j += 8)
+    wasm_v128_store(y + j, wasm_i16x8_shl(wasm_i16x8_load8x8(x + j), static_cast<uint32_t>(shift)));
 }
 
 void rescale(const int16_t* x, int32_t m, int8_t* y, int n) {
@@ -134,7 +135,8 @@ void rescale(const int16_t* x, int32_t m, int8_t* y, int n) {
 
 int32_t centre(const int8_t* x, int32_t* c, int n) {
   v128_t sums = wasm_i32x4_splat(0);
-  for (int j = 0; j < n; j += 16) sums = wasm_i32x4_add(sums, wasm_i32x4_extadd_pairwise_i16x8(wasm_i16x8_extadd_pairwise_i8x16(load(x + j))));
+  for (int j = 0; j < n; j += 16)
+    sums = wasm_i32x4_add(sums, wasm_i32x4_extadd_pairwise_i16x8(wasm_i16x8_extadd_pairwise_i8x16(load(x + j))));
   const v128_t sum = wasm_i32x4_splat(reduce_add32(sums)), factor = wasm_i32x4_splat(n);
   v128_t max = wasm_i32x4_splat(0);
   for (int j = 0; j < n; j += 8) {
@@ -170,7 +172,8 @@ void scores(const int8_t* q, const int8_t* keys, int stride, int count, int widt
     for (int c = 0; c < width; c += 8) {
       const v128_t x = wasm_i16x8_load8x8(q + c);
       for (int r = 0; r < 4; ++r) {
-        acc[r] = wasm_i32x4_add(acc[r], wasm_i32x4_dot_i16x8(x, wasm_i16x8_load8x8(key + static_cast<int64_t>(r) * stride + c)));
+        acc[r] = wasm_i32x4_add(
+            acc[r], wasm_i32x4_dot_i16x8(x, wasm_i16x8_load8x8(key + static_cast<int64_t>(r) * stride + c)));
       }
     }
     wasm_v128_store(out + j, transpose_add(acc[0], acc[1], acc[2], acc[3]));

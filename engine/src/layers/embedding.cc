@@ -10,7 +10,9 @@ namespace octavo {
 
 void position_codes(const IntegerNetwork& network, int length, int8_t* codes) {
   const int width = static_cast<int>(network.shape.width), half = width / 2;
-  const auto quantise = [](double v) { return static_cast<int8_t>(v < 0 ? -std::floor(0.5 - 127 * v) : std::floor(0.5 + 127 * v)); };
+  const auto quantise = [](double v) {
+    return static_cast<int8_t>(v < 0 ? -std::floor(0.5 - 127 * v) : std::floor(0.5 + 127 * v));
+  };
   for (int i = 0; i < half; ++i) {
     const double turn_cos = network.rotation[2 * i], turn_sin = network.rotation[2 * i + 1];
     double c = 1, s = 0;  // the angle of position 0
@@ -24,7 +26,8 @@ void position_codes(const IntegerNetwork& network, int length, int8_t* codes) {
   }
 }
 
-void embed(const Workspace& work, const IntegerNetwork& network, int32_t token, const int8_t* code, int8_t* out, float* out_scale) {
+void embed(const Workspace& work, const IntegerNetwork& network, int32_t token, const int8_t* code, int8_t* out,
+           float* out_scale) {
   const Linear& table = network.embedding;
   const int width = static_cast<int>(network.shape.width);
   work.kernel->unpack_row(table.panels, token, width, out);
@@ -35,8 +38,8 @@ void embed(const Workspace& work, const IntegerNetwork& network, int32_t token, 
   const float token_scale = row_scale * 128.0f / std::sqrt(static_cast<float>(width));
   const float code_scale = 127.0f * 64.0f;
   const float scale = std::min(token_scale, code_scale);
-  const int32_t max = work.kernel->match_add(work.wide, ratio_q15(scale, token_scale), work.wide2, ratio_q15(scale, code_scale),
-                                             work.wide, width);
+  const int32_t max = work.kernel->match_add(work.wide, ratio_q15(scale, token_scale), work.wide2,
+                                             ratio_q15(scale, code_scale), work.wide, width);
   rescale(*work.kernel, {work.wide, scale, max}, width, out, out_scale);
 }
 

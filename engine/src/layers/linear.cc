@@ -7,10 +7,10 @@
 namespace octavo {
 namespace {
 
-// One row of products (scale input_scale × layer.scale once multiplied by the column multipliers) plus the bias plus, unless it
-// is null, the residual row. All are matched to the smallest scale, the one that cannot overflow.
-WideRow write_back(const Workspace& work, const Linear& layer, const int32_t* products, float input_scale, const int8_t* residual,
-                   float residual_scale, Nonlinearity nonlinearity) {
+// One row of products (scale input_scale × layer.scale once multiplied by the column multipliers) plus the bias plus,
+// unless it is null, the residual row. All are matched to the smallest scale, the one that cannot overflow.
+WideRow write_back(const Workspace& work, const Linear& layer, const int32_t* products, float input_scale,
+                   const int8_t* residual, float residual_scale, Nonlinearity nonlinearity) {
   const int n = static_cast<int>(layer.outputs);
   const int shift = narrowing_shift(work.kernel->max_abs(products, n));
   const float product_scale = scaled_shift(input_scale * layer.scale, shift);
@@ -50,14 +50,16 @@ void rescale(const Kernel& kernel, const WideRow& wide, int width, int8_t* x, fl
   *s = scaled_q15(wide.s, m);
 }
 
-void linear(const Workspace& work, const Linear& layer, const ScaledRows& x, int rows, Nonlinearity nonlinearity, const ScaledRows& out) {
+void linear(const Workspace& work, const Linear& layer, const ScaledRows& x, int rows, Nonlinearity nonlinearity,
+            const ScaledRows& out) {
   for_each_product_row(work, layer, x, rows, [&](int i, const int32_t* products) {
     const WideRow wide = write_back(work, layer, products, x.s[i], nullptr, 0, nonlinearity);
     rescale(*work.kernel, wide, out.width, out.row(i), &out.s[i]);
   });
 }
 
-void linear_residual(const Workspace& work, const Linear& layer, const ScaledRows& x, int rows, const ScaledRows& stream) {
+void linear_residual(const Workspace& work, const Linear& layer, const ScaledRows& x, int rows,
+                     const ScaledRows& stream) {
   for_each_product_row(work, layer, x, rows, [&](int i, const int32_t* products) {
     const WideRow wide = write_back(work, layer, products, x.s[i], stream.row(i), stream.s[i], Nonlinearity::kNone);
     rescale(*work.kernel, wide, stream.width, stream.row(i), &stream.s[i]);

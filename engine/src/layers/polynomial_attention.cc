@@ -10,13 +10,13 @@
 namespace octavo {
 namespace {
 
-constexpr int32_t kDeltaMax = 1 << 27;
+constexpr int32_t kDeltaMax = 1 << 30;
 
-// round(value), halves away from zero. Range: |value| <= 2^27.
+// round(value), halves away from zero. Range: |value| < 2^30.
 int32_t to_integer(float value) { return static_cast<int32_t>(value < 0 ? value - 0.5f : value + 0.5f); }
 
-// |δ| at the scale sⁿ of the powers it is added to. Once it is 2^6 times the largest power it might as well be infinite: the
-// powers no longer reach one INT8 step beside it.
+// |δ| at the scale sⁿ of the powers it is added to. Held at 2^30, far above the powers (127³ < 2^21, 127⁴ < 2^28): a
+// |δ| beyond that makes all weights alike, and so does this one.
 int32_t delta_at(float delta, float scale, int degree) {
   if (delta == 0.0f) return 0;
   float value = degree == 5 ? delta / 128.0f : delta;  // the kernel's fifth power is shifted right by 7
@@ -35,15 +35,18 @@ float attend_head(const Workspace& work, float b, float delta, int degree, const
   const float score_scale =
       scaled_shift(query_scale * seen.key_scales.scale * std::sqrt(static_cast<float>(head_width)), score_shift);
   // ReLU(score + b): b becomes an integer at the smaller of both scales, of 13 bits at most.
-  const float shifted_scale = b == 0.0f ? score_scale : std::min(score_scale, static_cast<float>(kWideMax) / std::fabs(b));
-  const int32_t top = kernel.shifted_relu(work.scores, score_shift, seen.key_scales.match, ratio_q15(shifted_scale, score_scale),
-                                          to_integer(b * shifted_scale), work.wide, count);
+  const float shifted_scale =
+      b == 0.0f ? score_scale : std::min(score_scale, static_cast<float>(kWideMax) / std::fabs(b));
+  const int32_t top =
+      kernel.shifted_relu(work.scores, score_shift, seen.key_scales.match, ratio_q15(shifted_scale, score_scale),
+                          to_integer(b * shifted_scale), work.wide, count);
   // R to 0..127, then the power. If no key passed the ReLU, Poly is the same for all: a simple average.
   const int32_t to_int8 = rescale_multiplier(top, 127);
   kernel.rescale(work.wide, to_int8, work.weights, count);
   const int32_t delta_int = top == 0 ? 1 : delta_at(delta, scaled_q15(shifted_scale, to_int8), degree);
   const int power_shift = narrowing_shift(kernel.power(work.weights, degree, delta_int, work.scores, count));
-  // Weights matched along the values, R to 0..127. `total` is Σ Poly at the scale before R: dividing by it only moves the scale.
+  // Weights matched along the values, R to 0..127. `total` is Σ Poly at the scale before R: dividing by it only moves
+  // the scale.
   int32_t total = 0;
   const int32_t max = kernel.weigh(work.scores, power_shift, seen.value_scales.match, work.wide, &total, count);
   const int32_t m = rescale_multiplier(max, 127);
@@ -79,8 +82,9 @@ void attend(const Workspace& work, const AttentionWeights& attention, const Netw
   for (int h = 0; h < heads; ++h) {
     const int first = h * head_width;
     int32_t* sums = work.head_sums + first;
-    const float sum_scale = attend_head(work, attention.b[h], attention.delta[h], static_cast<int>(shape.degree), query + first,
-                                        query_scale, seen.keys + first, seen.values + first, head_width, seen, sums);
+    const float sum_scale =
+        attend_head(work, attention.b[h], attention.delta[h], static_cast<int>(shape.degree), query + first,
+                    query_scale, seen.keys + first, seen.values + first, head_width, seen, sums);
     if (alignment != nullptr) add_alignment(work.weights, seen.count, alignment);
     // Each head to a wide row of its own scale; a head of zeros has no say in the scale that all will share.
     const int32_t max = kernel.max_abs(sums, head_width);
@@ -92,8 +96,8 @@ void attend(const Workspace& work, const AttentionWeights& attention, const Netw
   int32_t max = 0;
   for (int h = 0; h < heads; ++h) {
     const int first = h * head_width;
-    max = std::max(max, kernel.narrow(work.head_sums + first, work.head_shifts[h], ratio_q15(scale, work.head_scales[h]),
-                                      work.wide + first, head_width));
+    max = std::max(max, kernel.narrow(work.head_sums + first, work.head_shifts[h],
+                                      ratio_q15(scale, work.head_scales[h]), work.wide + first, head_width));
   }
   rescale(kernel, {work.wide, scale == kNone ? 1.0f : scale, max}, width, out, out_scale);
 }

@@ -18,10 +18,10 @@ struct Workspace {
   int16_t* wide;      // (widest output, or keys)
   int16_t* wide2;     // (width)
   // attention, one query of one head at a time
-  int32_t* scores;    // (keys)
-  int8_t* weights;    // (keys)
-  int32_t* head_sums;  // (width)
-  float* head_scales;  // (heads)
+  int32_t* scores;       // (keys)
+  int8_t* weights;       // (keys)
+  int32_t* head_sums;    // (width)
+  float* head_scales;    // (heads)
   int32_t* head_shifts;  // (heads)
 };
 

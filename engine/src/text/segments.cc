@@ -9,7 +9,9 @@ constexpr std::string_view kSpaceMark = "\xe2\x96\x81";  // U+2581, how sentence
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
 
-bool is_byte_piece(std::string_view piece) { return piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with(">"); }
+bool is_byte_piece(std::string_view piece) {
+  return piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with(">");
+}
 
 // How good a cut between two pieces is.
 int boundary(std::string_view before, std::string_view after) {
@@ -33,8 +35,8 @@ std::vector<size_t> split_tokens(const Vocabulary& vocabulary, std::span<const i
   std::vector<size_t> ends;
   size_t start = 0;
   while (tokens.size() - start > limit) {
-    // Runs of nearly equal length translate better than a full one and a stub: aim at an even share, and accept the best
-    // boundary between half of it and the limit, the nearest to the share among equals.
+    // Runs of nearly equal length translate better than a full one and a stub: aim at an even share, and accept the
+    // best boundary between half of it and the limit, the nearest to the share among equals.
     const size_t left = tokens.size() - start, runs = (left + limit - 1) / limit, share = (left + runs - 1) / runs;
     size_t best = limit;
     int best_rank = -1;

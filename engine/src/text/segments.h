@@ -16,8 +16,8 @@ struct Trimmed {
 };
 Trimmed trim(std::string_view text);
 
-// Cuts tokens into runs of at most `limit`, each at the best boundary there is: after the end of a sentence, else after a
-// semicolon or colon, a comma, a word; inside a word only if there is nothing else. Returns the end of each run.
+// Cuts tokens into runs of at most `limit`, each at the best boundary there is: after the end of a sentence, else after
+// a semicolon or colon, a comma, a word; inside a word only if there is nothing else. Returns the end of each run.
 std::vector<size_t> split_tokens(const Vocabulary& vocabulary, std::span<const int> tokens, size_t limit);
 
 // Byte offset in `text` of each token, and of the end of the last: tokens.size() + 1 numbers that never decrease.

@@ -11,7 +11,7 @@
 namespace octavo {
 namespace {
 
-constexpr std::string_view kSpace = "\xe2\x96\x81";  // U+2581 stands for a space within pieces
+constexpr std::string_view kSpace = "\xe2\x96\x81";        // U+2581 stands for a space within pieces
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD stands for what is not UTF-8
 
 void append_with_spaces(std::string& text, std::string_view piece) {
@@ -71,8 +71,8 @@ std::optional<Vocabulary> Vocabulary::load(std::string_view bytes, std::string& 
   }
   if (!parts->model->status().ok()) return refuse(parts->model->status().message());
 
-  parts->normalizer = std::make_unique<sentencepiece::normalizer::Normalizer>(
-      parts->proto.normalizer_spec(), parts->proto.trainer_spec());
+  parts->normalizer = std::make_unique<sentencepiece::normalizer::Normalizer>(parts->proto.normalizer_spec(),
+                                                                              parts->proto.trainer_spec());
   parts->normalizer->SetPrefixMatcher(parts->model->prefix_matcher());
   return Vocabulary(std::move(parts));
 }
@@ -87,11 +87,9 @@ std::vector<int> Vocabulary::encode(std::string_view utf8) const {
     const bool unknown = model.IsUnknown(id);
     if (unknown && model.ByteFallbackEnabled()) {
       for (const char byte : text) {
-        ids.push_back(
-            model.PieceToId(sentencepiece::ByteToPiece(static_cast<unsigned char>(byte))));
+        ids.push_back(model.PieceToId(sentencepiece::ByteToPiece(static_cast<unsigned char>(byte))));
       }
-    } else if (!(unknown &&
-                 after_unknown)) {  // as in sentencepiece, a run of unknowns is one piece
+    } else if (!(unknown && after_unknown)) {  // as in sentencepiece, a run of unknowns is one piece
       ids.push_back(id);
     }
     after_unknown = unknown;
@@ -142,12 +140,8 @@ std::string_view Vocabulary::piece(int id) const {
 using Type = sentencepiece::ModelProto::SentencePiece;
 
 int Vocabulary::unknown() const { return parts_->id_of(parts_->model->unk_piece(), Type::UNKNOWN); }
-int Vocabulary::begin_of_sentence() const {
-  return parts_->id_of(parts_->model->bos_piece(), Type::CONTROL);
-}
-int Vocabulary::end_of_sentence() const {
-  return parts_->id_of(parts_->model->eos_piece(), Type::CONTROL);
-}
+int Vocabulary::begin_of_sentence() const { return parts_->id_of(parts_->model->bos_piece(), Type::CONTROL); }
+int Vocabulary::end_of_sentence() const { return parts_->id_of(parts_->model->eos_piece(), Type::CONTROL); }
 int Vocabulary::padding() const { return parts_->id_of(parts_->model->pad_piece(), Type::CONTROL); }
 
 }  // namespace octavo

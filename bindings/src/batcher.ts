@@ -1,0 +1,112 @@
+// The sentences of one request, gathered from wherever they come up and handed to the pool a few at a time.
+import type { WorkerPool } from './pool.js';
+import type { AlignedTranslation } from './text/alignment.js';
+import { alignmentOfBytes } from './text/alignment.js';
+import type { SearchOptions, Segment } from './worker/protocol.js';
+
+// As many as the engine takes into one batch: more in one task would only delay others that wait.
+const largestTask = 32;
+
+interface Waiting {
+  text: string;
+  resolve(segment: Segment): void;
+  reject(error: unknown): void;
+}
+
+/** How a request is to be worked on. */
+export interface BatcherOptions {
+  search: SearchOptions;
+  signal?: AbortSignal | undefined;
+  /** Whether the first sentences matter more than speed: tasks then begin with one sentence, and grow. */
+  eager?: boolean | undefined;
+}
+
+/** Translates the sentences of one request; the result of each is the same, however they are grouped. */
+export class Batcher {
+  readonly #pool: WorkerPool;
+  readonly #options: BatcherOptions;
+  readonly #known = new Map<string, Promise<Segment>>();
+  readonly #waiting: Waiting[] = [];
+  #running = 0;
+  #scheduled = false;
+  #size: number;
+
+  constructor(pool: WorkerPool, options: BatcherOptions) {
+    this.#pool = pool;
+    this.#options = options;
+    this.#size = options.eager ? 1 : largestTask;
+  }
+
+  /** Translates a sentence; the same sentence only once. */
+  translate(text: string): Promise<Segment> {
+    const known = this.#known.get(text);
+    if (known) return known;
+    const segment = new Promise<Segment>((resolve, reject) => {
+      this.#waiting.push({ text, resolve, reject });
+    });
+    this.#known.set(text, segment);
+    this.#schedule();
+    return segment;
+  }
+
+  /** Translates sentences into their n-th best translations, with alignments, as the text modules want them. */
+  readonly translateTexts = (texts: string[], rank = 0): Promise<AlignedTranslation[]> =>
+    Promise.all(texts.map(async (text) => aligned(text, await this.translate(text), rank)));
+
+  /** Waits until everybody who has something to translate now has said so. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#begin();
+    });
+  }
+
+  #begin(): void {
+    while (this.#waiting.length > 0 && this.#running < this.#pool.size) {
+      const share = Math.ceil(this.#waiting.length / (this.#pool.size - this.#running));
+      const task = this.#waiting.splice(0, Math.min(this.#size, share));
+      this.#size = Math.min(2 * this.#size, largestTask);
+      this.#running++;
+      void this.#run(task).then(() => {
+        this.#running--;
+        this.#schedule();
+      });
+    }
+  }
+
+  async #run(task: Waiting[]): Promise<void> {
+    const { search, signal } = this.#options;
+    try {
+      const texts = task.map(({ text }) => text);
+      const segments = await this.#pool.translate(texts, search, signal);
+      task.forEach(({ resolve, reject }, i) => {
+        const segment = segments[i];
+        if (segment) resolve(segment);
+        else reject(new Error('The engine has returned too little.'));
+      });
+    } catch (error) {
+      // What one sentence does to the engine must not befall its neighbours.
+      if (task.length > 1 && isOperationError(error)) for (const single of task) await this.#run([single]);
+      else for (const { reject } of task) reject(error);
+    }
+  }
+}
+
+/** Whether the engine or a worker failed, rather than that somebody stopped it. */
+const isOperationError = (error: unknown): boolean => error instanceof DOMException && error.name === 'OperationError';
+
+function aligned(source: string, segment: Segment, rank: number): AlignedTranslation {
+  const best = segment.alternatives[Math.min(rank, segment.alternatives.length - 1)];
+  if (!best) return { text: source };
+  const { text, offsets, alignment } = best;
+  return {
+    text,
+    // Only looked at when something has to be put in its place: not worth being made for every sentence.
+    get alignment() {
+      if (alignment.length === 0) return undefined;
+      return alignmentOfBytes(source, text, segment.sourceOffsets, offsets, alignment);
+    },
+  };
+}

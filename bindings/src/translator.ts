@@ -1,0 +1,227 @@
+// Translator: the web's own API, and what it lacks.
+import { abortable, failure } from './errors.js';
+import { canonicalTag, matchTags } from './languages.js';
+import { ModelStore, type Availability, type ModelSource } from './models/store.js';
+import { type CreateMonitor, ProgressReporter } from './monitor.js';
+import type { DetailOptions, DetailedOptions, TranslateOptions, Translation } from './options.js';
+import { wantsDetails } from './options.js';
+import { Pipeline } from './pipeline.js';
+import { WorkerPool } from './pool.js';
+import type { Variant } from './variants.js';
+import type { LoadedInfo } from './worker/protocol.js';
+
+/** The languages of a translator, as BCP 47 tags. */
+export interface LanguagePair {
+  sourceLanguage: string;
+  targetLanguage: string;
+}
+
+/** What a translator is made of. Everything but the languages has a default. */
+export interface CreateOptions extends Partial<LanguagePair> {
+  /** Called at once, with an object that fires `downloadprogress` events. */
+  monitor?: ((monitor: CreateMonitor) => void) | undefined;
+  /** Stops the creation, downloads included. */
+  signal?: AbortSignal | undefined;
+  /** A model of your own: a path (Node), an address, a `File` or its bytes. The languages may then be left out. */
+  model?: ModelSource | undefined;
+  /** The address of a registry of models; by default the one that lies beside the package's files. */
+  registry?: string | URL | undefined;
+  /** Where models are looked for and kept, instead of a store that is made with `registry`. */
+  store?: ModelStore | undefined;
+  /** How many workers translate at the same time; each needs memory for its own copy of the model. 1 unless given. */
+  workers?: number | undefined;
+  /** The engine's kernel; the fastest that runs here unless given. All give the same translations. */
+  kernel?: Variant | 'reference' | undefined;
+}
+
+/** What translates, and what that takes. */
+export interface EngineInfo {
+  /** The kernel in use; `float` for a model that is not quantised. */
+  readonly kernel: string;
+  /** The build of the engine. */
+  readonly variant: Variant;
+  readonly workers: number;
+  readonly wasmBytes: number;
+  readonly modelBytes: number;
+  /** The memory of all workers together. */
+  readonly memoryBytes: number;
+  /** Tokens of source text per second of one worker's time, over everything so far; 0 before the first translation. */
+  readonly tokensPerSecond: number;
+  /** What the model says of itself. */
+  readonly model: Readonly<Record<string, unknown>>;
+}
+
+/** For `translateBatch`. */
+export interface BatchOptions extends TranslateOptions {
+  /** Told of texts that could not be translated and come back as they were. */
+  onError?: ((error: unknown, index: number) => void) | undefined;
+}
+
+const insider = Symbol();
+
+/**
+ * Translates from one language to another, on this machine.
+ *
+ * ```js
+ * const translator = await Translator.create({ sourceLanguage: 'en', targetLanguage: 'de' });
+ * console.log(await translator.translate('How are you?'));
+ * translator.destroy();
+ * ```
+ */
+export class Translator {
+  /** The language that is translated from. */
+  readonly sourceLanguage: string;
+  /** The language that is translated to. */
+  readonly targetLanguage: string;
+  /** How much text one call takes: there is no limit, long text is split. */
+  readonly inputQuota: number = Infinity;
+
+  readonly #pool: WorkerPool;
+  readonly #pipeline: Pipeline;
+  readonly #info: LoadedInfo;
+  #destroyed = false;
+
+  /** Not for callers: use `Translator.create`. */
+  constructor(key: symbol, pool: WorkerPool, info: LoadedInfo, languages: LanguagePair) {
+    if (key !== insider) throw new TypeError('Use Translator.create().');
+    this.#pool = pool;
+    this.#info = info;
+    this.sourceLanguage = languages.sourceLanguage;
+    this.targetLanguage = languages.targetLanguage;
+    this.#pipeline = new Pipeline(pool, languages.sourceLanguage);
+  }
+
+  /** Whether a pair of languages can be translated, and whether that needs a download first. */
+  static async availability(
+    options: LanguagePair & Pick<CreateOptions, 'registry' | 'store'>,
+  ): Promise<Availability> {
+    const { sourceLanguage, targetLanguage, registry, store = new ModelStore({ registry }) } = options;
+    return store.availability(sourceLanguage, targetLanguage);
+  }
+
+  /** Creates a translator; downloads the model, if it is not on this machine yet. */
+  static async create(options: CreateOptions): Promise<Translator> {
+    const { monitor, signal, model, registry, workers = 1, kernel } = options;
+    if (!Number.isInteger(workers) || workers < 1) throw new RangeError('workers must be a whole number from 1.');
+    const wanted = requestedPair(options);
+    signal?.throwIfAborted();
+    const store = options.store ?? new ModelStore({ registry });
+    const progress = new ProgressReporter(monitor);
+    const report = progress.report.bind(progress);
+    const opening = model !== undefined ? store.openSource(model, report, signal) : wanted && store.open(wanted.sourceLanguage, wanted.targetLanguage, report, signal);
+    if (!opening) throw new TypeError('sourceLanguage and targetLanguage are needed, unless a model is given.');
+    const file = await abortable(opening, signal);
+
+    const variant = kernel === 'reference' ? undefined : kernel;
+    const pool = new WorkerPool({ model: file, workers, variant, kernel: kernel ?? '' });
+    const info = await pool.start(signal);
+    try {
+      const languages = checkedPair(info, wanted);
+      progress.finish();
+      return new Translator(insider, pool, info, languages);
+    } catch (error) {
+      pool.destroy();
+      throw error;
+    }
+  }
+
+  /** What translates, and what that takes. */
+  get engine(): EngineInfo {
+    const { kernel, variant, wasmBytes, modelBytes, description } = this.#info;
+    const { milliseconds, tokens, memoryBytes } = this.#pool.stats;
+    return {
+      kernel,
+      variant,
+      workers: this.#pool.size,
+      wasmBytes,
+      modelBytes,
+      memoryBytes,
+      tokensPerSecond: milliseconds > 0 ? (1000 * tokens) / milliseconds : 0,
+      model: JSON.parse(description) as Record<string, unknown>,
+    };
+  }
+
+  /** Translates a text and returns its sentences with what was asked for. */
+  translate(input: string, options: DetailedOptions): Promise<Translation>;
+  /** Translates a text. Layout, blank lines and spaces stay where they are; blank text comes back as it is. */
+  translate(input: string, options?: TranslateOptions & { [Detail in keyof DetailOptions]?: undefined }): Promise<string>;
+  translate(input: string, options?: TranslateOptions & DetailOptions): Promise<string | Translation>;
+  async translate(input: string, options: TranslateOptions & DetailOptions = {}): Promise<string | Translation> {
+    this.#check(options);
+    const translation = await this.#pipeline.translate(String(input), options);
+    return wantsDetails(options) ? translation : translation.text;
+  }
+
+  /** Translates a text; the stream yields parts as sentences finish. Put together they are what `translate` returns. */
+  translateStreaming(input: string, options: TranslateOptions = {}): ReadableStream<string> {
+    const stop = new AbortController();
+    return new ReadableStream<string>({
+      start: async (controller) => {
+        this.#check(options);
+        const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+        const onChunk = (chunk: string) => {
+          if (!stop.signal.aborted) controller.enqueue(chunk);
+        };
+        // Not awaited: the stream shall be readable from the beginning.
+        this.#pipeline.translate(String(input), { ...options, signal }, onChunk).then(
+          () => {
+            if (!stop.signal.aborted) controller.close();
+          },
+          (error: unknown) => {
+            if (!stop.signal.aborted) controller.error(error);
+          },
+        );
+        return Promise.resolve();
+      },
+      cancel: (reason) => {
+        stop.abort(reason);
+      },
+    });
+  }
+
+  /**
+   * Translates unrelated texts together, which is faster than one by one and gives the same. The result has as many
+   * strings, in the same order; a text that cannot be translated comes back as it was.
+   */
+  async translateBatch(inputs: Iterable<string>, options: BatchOptions = {}): Promise<string[]> {
+    this.#check(options);
+    const { onError } = options;
+    return this.#pipeline.translateAll(Array.from(inputs, String), options, (index, error) => onError?.(error, index));
+  }
+
+  /** How many tokens a text takes. For information: `inputQuota` is without limit. */
+  async measureInputUsage(input: string, options: Pick<TranslateOptions, 'signal'> = {}): Promise<number> {
+    this.#check(options);
+    const [count = 0] = await this.#pool.count([String(input)], options.signal);
+    return count;
+  }
+
+  /** Ends the workers and frees their memory. What is pending is rejected with an `AbortError`. */
+  destroy(): void {
+    this.#destroyed = true;
+    this.#pool.destroy();
+  }
+
+  #check({ signal }: { signal?: AbortSignal | undefined }): void {
+    signal?.throwIfAborted();
+    if (this.#destroyed) throw failure('InvalidStateError', 'The translator has been destroyed.');
+  }
+}
+
+function requestedPair({ sourceLanguage, targetLanguage, model }: CreateOptions): LanguagePair | undefined {
+  if (sourceLanguage === undefined && targetLanguage === undefined && model !== undefined) return undefined;
+  if (sourceLanguage === undefined || targetLanguage === undefined) {
+    throw new TypeError('Both sourceLanguage and targetLanguage are needed.');
+  }
+  return { sourceLanguage: canonicalTag(sourceLanguage), targetLanguage: canonicalTag(targetLanguage) };
+}
+
+/** The languages that were asked for, if the model has them; the model's own, if none were. */
+function checkedPair({ description }: LoadedInfo, wanted: LanguagePair | undefined): LanguagePair {
+  const { source = 'und', target = 'und' } = JSON.parse(description) as { source?: string; target?: string };
+  if (!wanted) return { sourceLanguage: source, targetLanguage: target };
+  const { sourceLanguage, targetLanguage } = wanted;
+  if (matchTags(sourceLanguage, source) > 0 && matchTags(targetLanguage, target) > 0) return wanted;
+  const message = `The model translates from ${source} to ${target}, not from ${sourceLanguage} to ${targetLanguage}.`;
+  throw failure('NotSupportedError', message);
+}
