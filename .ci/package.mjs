@@ -1,7 +1,8 @@
 // Makes the npm package in dist/ of the TypeScript sources and the WebAssembly modules.
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { build, transformSync } from 'esbuild';
+import { thinMap } from './source-map.mjs';
 import { Trouble, root, runNpm, step } from './shell.mjs';
 
 /** The WebAssembly builds: the directory of each in dist/, and the CMake preset that it comes from. */
@@ -14,9 +15,14 @@ export const buildPackage = () =>
     rmSync(dist, { recursive: true, force: true });
     runNpm('tsc', ['--project', 'bindings']);
     copyEngine();
-    await bundle();
-    copyDeclarations();
-    writeManifest();
+    const scripts = await bundle();
+    writeCommonJSDeclarations();
+    const declarations = new Set([
+      ...publicDeclarations('index.d.ts'),
+      ...publicDeclarations('node.d.ts'),
+      'node.d.cts',
+    ]);
+    writeManifest([...scripts, ...declarations]);
     for (const file of ['README.md', 'LICENSE']) cpSync(join(root, file), join(dist, file));
     writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses());
     copyModels();
@@ -31,7 +37,10 @@ function copyEngine() {
     cpSync(join(root, 'build/wasm/octavo.d.ts'), join(dist, name, 'octavo.d.mts'));
     const glue = webGlue(readFileSync(join(root, 'build', preset, 'octavo.mjs'), 'utf8'));
     const same = glues.get(glue);
-    writeFileSync(join(dist, name, 'octavo.mjs'), same ? `export { default } from '../${same}/octavo.mjs';\n` : glue);
+    writeFileSync(
+      join(dist, name, 'octavo.mjs'),
+      same ? `export { default } from '../${same}/octavo.mjs';\n` : glue,
+    );
     glues.set(glue, name);
   }
 }
@@ -46,55 +55,109 @@ function webGlue(source) {
     .replaceAll('ENVIRONMENT_IS_NODE', 'false')
     .replace('new URL("octavo.wasm",import.meta.url).href', '"octavo.wasm"');
   const { code } = transformSync(withoutNode, { minify: true, format: 'esm' });
-  if (/\bimport\(|\brequire\(/.test(code)) throw new Trouble("Emscripten's glue has changed: it still imports for Node.");
+  if (/\bimport\(|\brequire\(/.test(code))
+    throw new Trouble("Emscripten's glue has changed: it still imports for Node.");
   return code;
 }
 
-/** The worker as one file, easy to copy beside a bundle, and the package for `require`. */
+/**
+ * The JavaScript that is published, beside what tsc has written and tests look into: the entries, what they share, and the
+ * package for `require`. Returns the names of the files.
+ */
 async function bundle() {
-  const common = { bundle: true, sourcemap: true, sourcesContent: false, logLevel: 'warning', allowOverwrite: true };
-  await build({
-    ...common,
-    entryPoints: [join(dist, 'worker.js')],
-    outfile: join(dist, 'worker.js'),
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
+  const common = {
+    bundle: true,
     minify: true,
-  });
-  await build({
+    write: false,
+    outdir: dist,
+    logLevel: 'warning',
+    target: 'es2022',
+  };
+  const file = (name) => join(dist, `${name}.js`);
+  const modules = await build({
     ...common,
-    entryPoints: [join(dist, 'node.js')],
-    outfile: join(dist, 'node.cjs'),
+    // The last two are loaded only when they are needed.
+    entryPoints: ['index', 'node', 'cli', 'worker', 'worker.node', 'engine', 'pipeline'].map(file),
+    format: 'esm',
+    platform: 'neutral',
+    external: ['node:*'],
+    splitting: true, // into files beside the entries, so that the addresses of worker and engine stay right
+    chunkNames: 'shared-[hash]',
+    sourcemap: true,
+    sourcesContent: false,
+  });
+  const forRequire = await build({
+    ...common,
+    entryPoints: [file('node')],
+    outExtension: { '.js': '.cjs' },
     format: 'cjs',
     platform: 'node',
-    target: 'node20',
-    external: ['./engine.js'], // an ES module, which is imported only when it is asked for
+    external: ['./engine.js', './pipeline.js'],
     define: { 'import.meta.url': 'moduleURL' },
     banner: { js: "const moduleURL = require('node:url').pathToFileURL(__filename).href;" },
   });
-  const command = join(dist, 'cli.js');
-  writeFileSync(command, `#!/usr/bin/env node\n${readFileSync(command, 'utf8')}`);
-  chmodSync(command, 0o755);
+  return [...modules.outputFiles, ...forRequire.outputFiles].map(({ path, text }) => {
+    writeFileSync(path, path.endsWith('.map') ? thinMap(text) : text);
+    return relative(dist, path);
+  });
 }
 
-/** TypeScript wants declarations of its own for `require`: the same ones, in a directory that says CommonJS. */
-function copyDeclarations() {
-  const commonJS = join(dist, 'cjs');
-  for (const name of readdirSync(dist, { recursive: true })) {
-    if (/\.d\.m?ts$/.test(name)) cpSync(join(dist, name), join(commonJS, name));
+/** The declarations that the entries' lead to; internal ones stay behind. */
+function publicDeclarations(name, found = new Set()) {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const [, specifier] of readFileSync(join(dist, name), 'utf8').matchAll(
+    /(?:from|import\()\s*['"](\.[^'"]+)\.(?=m?js['"])/g,
+  )) {
+    const base = join(dirname(name), specifier);
+    publicDeclarations(
+      [`${base}.d.ts`, `${base}.d.mts`].find((file) => existsSync(join(dist, file))),
+      found,
+    );
   }
-  writeFileSync(join(commonJS, 'package.json'), '{ "type": "commonjs" }\n');
+  return found;
 }
 
-function writeManifest() {
+/** For TypeScript that says `require`: the same names, imported from the declarations of the ES module. */
+function writeCommonJSDeclarations() {
+  const api = readFileSync(join(dist, 'api.d.ts'), 'utf8');
+  const names = [...api.matchAll(/export (type )?\{([^}]+)\}/g)].flatMap(([, allTypes, list]) =>
+    list
+      .split(',')
+      .map((entry) => ({
+        type: Boolean(allTypes) || /^\s*type\s/.test(entry),
+        name: entry.replace(/^\s*type\s/, '').trim(),
+      })),
+  );
+  const source = "import('./node.js', { with: { 'resolution-mode': 'import' } })";
+  const lines = names
+    .filter(({ name }) => name)
+    .flatMap(({ type, name }) => [
+      // Classes, by their capital, are types and values at the same time.
+      ...(type || /^[A-Z]/.test(name) ? [`export type ${name} = ${source}.${name};`] : []),
+      ...(type ? [] : [`export declare const ${name}: typeof ${source}.${name};`]),
+    ]);
+  writeFileSync(join(dist, 'node.d.cts'), `${lines.join('\n')}\n`);
+}
+
+/** The package's own package.json: ours without what only developers need. */
+function writeManifest(files) {
   const { scripts, devDependencies, optionalDependencies, ...manifest } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
   );
   const forBrowsers = { types: './index.d.ts', default: './index.js' };
   Object.assign(manifest, {
     // Only the entries do something by being loaded: they choose the runtime.
-    sideEffects: ['./index.js', './node.js', './node.cjs', './worker.js', './worker.node.js', './cli.js'],
+    sideEffects: ['index.js', 'node.js', 'node.cjs', 'worker.js', 'worker.node.js', 'cli.js'].map(
+      (name) => `./${name}`,
+    ),
+    files: [
+      ...files.sort(),
+      '*/octavo.wasm',
+      'models/registry.json',
+      'models/*/model.octavo',
+      'THIRD-PARTY-LICENSES.txt',
+    ],
     bin: { octavo: 'cli.js' },
     main: './node.cjs',
     types: './index.d.ts',
@@ -104,7 +167,7 @@ function writeManifest() {
         worker: forBrowsers,
         node: {
           import: { types: './node.d.ts', default: './node.js' },
-          require: { types: './cjs/node.d.ts', default: './node.cjs' },
+          require: { types: './node.d.cts', default: './node.cjs' },
         },
         default: forBrowsers,
       },
@@ -137,7 +200,12 @@ function thirdPartyLicenses() {
     'abseil-cpp': join(sources, 'third_party/absl/LICENSE'),
     'darts-clone': join(sources, 'third_party/darts_clone/LICENSE'),
   };
-  return Object.entries(texts)
-    .map(([name, file]) => `${name}\n${'='.repeat(name.length)}\n\n${readFileSync(file, 'utf8').trim()}\n`)
+  const names = new Map(); // by licence: two of them have the same
+  for (const [name, file] of Object.entries(texts)) {
+    const text = readFileSync(file, 'utf8').trim();
+    names.set(text, [...(names.get(text) ?? []), name]);
+  }
+  return [...names]
+    .map(([text, list]) => `${list.join(', ')}\n${'='.repeat(list.join(', ').length)}\n\n${text}\n`)
     .join('\n\n');
 }

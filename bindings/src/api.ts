@@ -1,4 +1,5 @@
 // Everything that the package offers, in every runtime.
+export { loadEngine } from './bare.js';
 export { DownloadProgressEvent, type CreateMonitor } from './monitor.js';
 export type { ErrorName } from './errors.js';
 export type { Engine } from './engine.js';
@@ -28,4 +29,4 @@ export {
   type EngineInfo,
   type LanguagePair,
 } from './translator.js';
-export { loadEngine, supportedVariants, type Variant } from './variants.js';
+export { supportedVariants, type Variant } from './variants.js';

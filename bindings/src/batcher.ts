@@ -2,15 +2,15 @@
 import type { WorkerPool } from './pool.js';
 import type { AlignedTranslation } from './text/alignment.js';
 import { alignmentOfBytes } from './text/alignment.js';
-import type { SearchOptions, Segment } from './worker/protocol.js';
+import type { SearchOptions, Segment, SegmentText } from './worker/protocol.js';
 
 // As many as the engine takes into one batch: more in one task would only delay others that wait.
 const largestTask = 32;
 
 interface Waiting {
   text: string;
-  resolve(segment: Segment): void;
-  reject(error: unknown): void;
+  resolve: (segment: Segment) => void;
+  reject: (error: unknown) => void;
 }
 
 /** How a request is to be worked on. */
@@ -19,6 +19,8 @@ export interface BatcherOptions {
   signal?: AbortSignal | undefined;
   /** Whether the first sentences matter more than speed: tasks then begin with one sentence, and grow. */
   eager?: boolean | undefined;
+  /** Whether every alignment will be looked at, and not only where something may have to be put in its place. */
+  aligned?: boolean | undefined;
 }
 
 /** Translates the sentences of one request; the result of each is the same, however they are grouped. */
@@ -51,7 +53,14 @@ export class Batcher {
 
   /** Translates sentences into their n-th best translations, with alignments, as the text modules want them. */
   readonly translateTexts = (texts: string[], rank = 0): Promise<AlignedTranslation[]> =>
-    Promise.all(texts.map(async (text) => aligned(text, await this.translate(text), rank)));
+    Promise.all(
+      texts.map(async (text) => {
+        const segment = await this.translate(text);
+        return this.#options.aligned || /[⟦\p{N}]/u.test(text)
+          ? aligned(text, segment, rank)
+          : { text: best(segment, rank)?.text ?? text };
+      }),
+    );
 
   /** Waits until everybody who has something to translate now has said so. */
   #schedule(): void {
@@ -95,18 +104,19 @@ export class Batcher {
 }
 
 /** Whether the engine or a worker failed, rather than that somebody stopped it. */
-const isOperationError = (error: unknown): boolean => error instanceof DOMException && error.name === 'OperationError';
+const isOperationError = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === 'OperationError';
+
+const best = ({ alternatives }: Segment, rank: number): SegmentText | undefined =>
+  alternatives[Math.min(rank, alternatives.length - 1)];
 
 function aligned(source: string, segment: Segment, rank: number): AlignedTranslation {
-  const best = segment.alternatives[Math.min(rank, segment.alternatives.length - 1)];
-  if (!best) return { text: source };
-  const { text, offsets, alignment } = best;
+  const { text = source, offsets = [], alignment = [] } = best(segment, rank) ?? {};
   return {
     text,
-    // Only looked at when something has to be put in its place: not worth being made for every sentence.
-    get alignment() {
-      if (alignment.length === 0) return undefined;
-      return alignmentOfBytes(source, text, segment.sourceOffsets, offsets, alignment);
-    },
+    alignment:
+      alignment.length > 0
+        ? alignmentOfBytes(source, text, segment.sourceOffsets, offsets, alignment)
+        : undefined,
   };
 }

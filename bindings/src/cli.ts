@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The command: octavo "How are you?" --to de
 import { createReadStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -74,8 +75,10 @@ async function main(): Promise<void> {
 
 async function translate(flags: Flags, positionals: string[]): Promise<void> {
   const { to, model } = flags;
-  if (to === undefined && model === undefined) throw new UsageError('Which language? Say for example --to de.');
-  if (positionals.length === 0 && !flags.input && process.stdin.isTTY) throw new UsageError('There is nothing to translate.');
+  if (to === undefined && model === undefined)
+    throw new UsageError('Which language? Say for example --to de.');
+  if (positionals.length === 0 && !flags.input && process.stdin.isTTY)
+    throw new UsageError('There is nothing to translate.');
   const languages = to === undefined ? {} : { sourceLanguage: flags.from ?? 'en', targetLanguage: to };
   const translator = await Translator.create({
     ...languages,
@@ -133,10 +136,18 @@ async function list(flags: Flags): Promise<void> {
     return [];
   });
   const models = [
-    ...offered.map((model) => ({ ...model, downloaded: stored.some(({ sha256 }) => sha256 === model.sha256) })),
+    ...offered.map((model) => ({
+      ...model,
+      downloaded: stored.some(({ sha256 }) => sha256 === model.sha256),
+    })),
     ...stored
       .filter(({ sha256 }) => !offered.some((model) => model.sha256 === sha256))
-      .map(({ sourceLanguage: source, targetLanguage: target, ...model }) => ({ ...model, source, target, downloaded: true })),
+      .map(({ sourceLanguage: source, targetLanguage: target, ...model }) => ({
+        ...model,
+        source,
+        target,
+        downloaded: true,
+      })),
   ].map((model) => ({ ...model, id: stored.find(({ sha256 }) => sha256 === model.sha256)?.id }));
   if (flags.json) {
     await write(`${JSON.stringify(models, null, 2)}\n`);
@@ -144,7 +155,9 @@ async function list(flags: Flags): Promise<void> {
   }
   for (const { name, source = '?', target = '?', bytes, license, downloaded, id } of models) {
     const size = `${(bytes / 1e6).toFixed(1)} MB`;
-    await write(`${source} → ${target}  ${name}  ${size}  ${license ?? ''}${downloaded ? `  downloaded: ${id ?? ''}` : ''}\n`);
+    await write(
+      `${source} → ${target}  ${name}  ${size}  ${license ?? ''}${downloaded ? `  downloaded: ${id ?? ''}` : ''}\n`,
+    );
   }
   if (models.length === 0) await write('There are no models.\n');
 }

@@ -28,6 +28,6 @@ async function readWasm(url: URL): Promise<Uint8Array> {
   // Node does not fetch files, and bundlers for the web stumble over an import of `node:fs`: hence this way.
   if (url.protocol === 'file:') return process.getBuiltinModule('node:fs').readFileSync(url);
   const response = await fetch(url, { credentials: 'same-origin' });
-  if (!response.ok) throw new Error(`The engine is not at ${url.href} (${response.status}).`);
+  if (!response.ok) throw new Error(`The engine is not at ${url.href} (${String(response.status)}).`);
   return new Uint8Array(await response.arrayBuffer());
 }

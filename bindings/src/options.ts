@@ -93,5 +93,5 @@ export function searchOptions(options: TranslateOptions & DetailOptions): Search
 
 function whole(name: string, value: number, most: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new RangeError(`${name} must be a whole number from 1 to ${most}, not ${value}.`);
+  throw new RangeError(`${name} must be a whole number from 1 to ${String(most)}, not ${String(value)}.`);
 }

@@ -1,11 +1,19 @@
 // A text's way through the engine: cut into sentences, translated, put together again with all that lay between them.
-import { Batcher } from './batcher.js';
-import type { DetailOptions, TranslateOptions, TranslatedSentence, Translation, WordLink } from './options.js';
+import { Batcher, type BatcherOptions } from './batcher.js';
+import type {
+  DetailOptions,
+  TranslateOptions,
+  TranslatedSentence,
+  Translation,
+  WordLink,
+} from './options.js';
 import { searchOptions, wantsDetails } from './options.js';
 import type { WorkerPool } from './pool.js';
 import { linksOf, unitsOf } from './text/alignment.js';
 import type { Restored } from './text/restore.js';
 import { splitSentences, type Piece } from './text/sentences.js';
+import { translateElement } from './text/dom.js';
+import { translateHTML } from './text/html.js';
 import { translateSentences } from './text/translate.js';
 
 type Options = TranslateOptions & DetailOptions;
@@ -25,9 +33,15 @@ export class Pipeline {
 
   /** Translates one text. `onChunk` gets each part of the translation, in order and as early as possible. */
   async translate(text: string, options: Options, onChunk?: (chunk: string) => void): Promise<Translation> {
-    const request = this.#request(options, onChunk !== undefined);
+    const request = this.#request(options, { eager: onChunk !== undefined, aligned: options.alignment });
     try {
-      return await this.#translate(text, options, request.batcher, new Window(ahead * this.#pool.size), onChunk);
+      return await this.#translate(
+        text,
+        options,
+        request.batcher,
+        new Window(ahead * this.#pool.size),
+        onChunk,
+      );
     } finally {
       request.end();
     }
@@ -39,7 +53,7 @@ export class Pipeline {
     options: Options,
     failed: (index: number, error: unknown) => void,
   ): Promise<string[]> {
-    const { batcher } = this.#request(options, false);
+    const { batcher } = this.#request(options);
     const window = new Window(ahead * this.#pool.size);
     const outcomes = await Promise.allSettled(
       texts.map((text) => this.#translate(text, options, batcher, window)),
@@ -54,11 +68,35 @@ export class Pipeline {
     });
   }
 
+  /** Translates HTML; the markup stays around the words that it belongs to. */
+  async translateHTML(html: string, options: TranslateOptions): Promise<string> {
+    const { batcher, end } = this.#request(options, { aligned: true });
+    try {
+      return await translateHTML(html, this.#rules(options), batcher.translateTexts);
+    } finally {
+      end();
+    }
+  }
+
+  /** Translates what is below a node of a document, in place. */
+  async translateElement(root: Node, options: TranslateOptions): Promise<void> {
+    const { batcher, end } = this.#request(options, { aligned: true });
+    try {
+      await translateElement(root, this.#rules(options), batcher.translateTexts);
+    } finally {
+      end();
+    }
+  }
+
+  #rules({ glossary, doNotTranslate }: TranslateOptions) {
+    return { language: this.#language, glossary, doNotTranslate };
+  }
+
   /** Sentences for the engine that belong together: they end together as well. */
-  #request(options: Options, eager: boolean) {
+  #request(options: Options, how: Pick<BatcherOptions, 'eager' | 'aligned'> = {}) {
     const stop = new AbortController();
     const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
-    const batcher = new Batcher(this.#pool, { search: searchOptions(options), signal, eager });
+    const batcher = new Batcher(this.#pool, { search: searchOptions(options), signal, ...how });
     // After a failure the rest of the request need not be translated.
     const end = () => {
       stop.abort();
@@ -97,8 +135,7 @@ export class Pipeline {
     options: Options,
     batcher: Batcher,
   ): Promise<(start: number) => TranslatedSentence> {
-    const { glossary, doNotTranslate } = options;
-    const rules = { language: this.#language, glossary, doNotTranslate };
+    const rules = this.#rules(options);
     const scores = new Scores();
     const ranked = async (rank: number) => {
       const [restored] = await translateSentences([piece.text], rules, async (texts) => {
@@ -109,7 +146,9 @@ export class Pipeline {
     };
     const best = await ranked(0);
     const text = best?.text ?? piece.text;
-    const details = wantsDetails(options) ? await this.#details(piece, options, best, scores, ranked) : undefined;
+    const details = wantsDetails(options)
+      ? await this.#details(piece, options, best, scores, ranked)
+      : undefined;
     return (start) => ({
       text,
       source: { start: piece.start, end: piece.end },
@@ -131,7 +170,9 @@ export class Pipeline {
       .map((restored, rank) => ({ text: restored?.text ?? piece.text, confidence: scores.confidence(rank) }))
       .filter(({ text }, rank, all) => all.findIndex((other) => other.text === text) === rank);
     return (start) => ({
-      ...(options.confidence || options.alternatives !== undefined ? { confidence: scores.confidence(0) } : {}),
+      ...(options.confidence || options.alternatives !== undefined
+        ? { confidence: scores.confidence(0) }
+        : {}),
       ...(options.alternatives !== undefined ? { alternatives } : {}),
       ...(options.alignment ? { alignment: wordLinks(best, piece.start, start) } : {}),
     });

@@ -15,14 +15,15 @@ export interface PoolOptions {
 }
 
 /** What a worker is asked to do, without the bookkeeping. */
-type Work = { type: 'translate'; segments: string[]; options: SearchOptions } | { type: 'count'; segments: string[] };
+type Work =
+  { type: 'translate'; segments: string[]; options: SearchOptions } | { type: 'count'; segments: string[] };
 type Answer = Extract<Reply, { type: 'translated' | 'counted' }>;
 
 interface Task {
   id: number;
   work: Work;
-  resolve(answer: Answer): void;
-  reject(error: Error): void;
+  resolve: (answer: Answer) => void;
+  reject: (error: Error) => void;
 }
 
 /** A worker and what it is doing. */
@@ -30,15 +31,16 @@ class Seat {
   port: WorkerPort | undefined;
   state: 'loading' | 'idle' | 'busy' | 'gone' = 'loading';
   task: Task | undefined;
-  /** Of the loading. */
-  loaded: Promise<LoadedInfo>;
-  settleLoading: { resolve(info: LoadedInfo): void; reject(error: Error): void };
+  readonly loaded: Promise<LoadedInfo>;
+  resolveLoaded: (info: LoadedInfo) => void = () => undefined;
+  rejectLoaded: (error: Error) => void = () => undefined;
 
   constructor() {
-    let settle: Seat['settleLoading'] | undefined;
-    this.loaded = new Promise((resolve, reject) => (settle = { resolve, reject }));
+    this.loaded = new Promise((resolve, reject) => {
+      this.resolveLoaded = resolve;
+      this.rejectLoaded = reject;
+    });
     this.loaded.catch(() => undefined);
-    this.settleLoading = settle as Seat['settleLoading'];
   }
 }
 
@@ -65,8 +67,9 @@ export class WorkerPool {
     signal?.addEventListener('abort', stop, { once: true });
     try {
       while (this.#seats.length < this.#options.workers) this.#addSeat();
-      const infos = await Promise.all(this.#seats.map(({ loaded }) => loaded));
-      return infos[0] as LoadedInfo;
+      const [info] = await Promise.all(this.#seats.map(({ loaded }) => loaded));
+      if (!info) throw failure('InvalidStateError', 'A pool needs at least one worker.');
+      return info;
     } catch (error) {
       this.destroy();
       throw error;
@@ -102,14 +105,15 @@ export class WorkerPool {
     this.#destroyed = true;
     for (const seat of this.#seats.splice(0)) {
       this.#close(seat);
-      seat.settleLoading.reject(reason);
+      seat.rejectLoaded(reason);
       seat.task?.reject(reason);
     }
     for (const task of this.#queue.splice(0)) task.reject(reason);
   }
 
   #run(work: Work, signal: AbortSignal | undefined): Promise<Answer> {
-    if (this.#destroyed) return Promise.reject(failure('InvalidStateError', 'The translator has been destroyed.'));
+    if (this.#destroyed)
+      return Promise.reject(failure('InvalidStateError', 'The translator has been destroyed.'));
     if (signal?.aborted) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
       const task: Task = { id: ++this.#lastId, work, resolve, reject };
@@ -186,7 +190,7 @@ export class WorkerPool {
         return;
       case 'loaded':
         this.#memory.set(seat, reply.info.memoryBytes);
-        seat.settleLoading.resolve(reply.info);
+        seat.resolveLoaded(reply.info);
         break;
       case 'failed':
         seat.task?.reject(failure('OperationError', reply.reason));
@@ -214,7 +218,7 @@ export class WorkerPool {
     const neverLoaded = seat.state === 'loading';
     this.#close(seat);
     this.#seats.splice(this.#seats.indexOf(seat), 1);
-    seat.settleLoading.reject(error);
+    seat.rejectLoaded(error);
     seat.task?.reject(error);
     // A task fails for each failed start: so nothing waits for ever, and the next task may find things better.
     if (neverLoaded) this.#queue.shift()?.reject(error);

@@ -35,9 +35,12 @@ export const browser: Runtime = {
   },
 
   // Absent where the page is not secure, and in some private windows.
-  openCache: () => (globalThis.caches as CacheStorage | undefined ? new CacheStorageCache() : withoutCache),
+  openCache: () => ((globalThis.caches as CacheStorage | undefined) ? new CacheStorageCache() : withoutCache),
 
-  resolve: (location) => new URL(location, globalThis.document?.baseURI ?? globalThis.location.href),
+  resolve: (location) => {
+    const { document } = globalThis as { document?: Document }; // which workers do not have
+    return new URL(location, document?.baseURI ?? globalThis.location.href);
+  },
 
   openFile: (url) => Promise.reject(failure('NotSupportedError', `A browser cannot read ${url.href}.`)),
 

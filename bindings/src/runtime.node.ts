@@ -18,7 +18,7 @@ export const node: Runtime = {
       listener.ended(messageOf(error));
     });
     worker.on('exit', (code) => {
-      listener.ended(`it ended with code ${code}`);
+      listener.ended(`it ended with code ${String(code)}`);
     });
     return {
       post: (request) => {
@@ -38,7 +38,9 @@ export const node: Runtime = {
   openCache: (directory) => new DirectoryCache(directory ?? defaultDirectory()),
 
   resolve: (location) =>
-    location instanceof URL || /^[a-z][a-z\d+.-]+:/i.test(location) ? new URL(location) : pathToFileURL(location),
+    location instanceof URL || /^[a-z][a-z\d+.-]+:/i.test(location)
+      ? new URL(location)
+      : pathToFileURL(location),
 
   async openFile(url) {
     const path = fileURLToPath(url);

@@ -5,7 +5,7 @@ import { ModelStore, type Availability, type ModelSource } from './models/store.
 import { type CreateMonitor, ProgressReporter } from './monitor.js';
 import type { DetailOptions, DetailedOptions, TranslateOptions, Translation } from './options.js';
 import { wantsDetails } from './options.js';
-import { Pipeline } from './pipeline.js';
+import type { Pipeline } from './pipeline.js';
 import { WorkerPool } from './pool.js';
 import type { Variant } from './variants.js';
 import type { LoadedInfo } from './worker/protocol.js';
@@ -57,7 +57,18 @@ export interface BatchOptions extends TranslateOptions {
   onError?: ((error: unknown, index: number) => void) | undefined;
 }
 
-const insider = Symbol();
+/** What only `create` can make. */
+class Parts {
+  readonly pool: WorkerPool;
+  readonly info: LoadedInfo;
+  readonly pipeline: Pipeline;
+
+  constructor(pool: WorkerPool, info: LoadedInfo, pipeline: Pipeline) {
+    this.pool = pool;
+    this.info = info;
+    this.pipeline = pipeline;
+  }
+}
 
 /**
  * Translates from one language to another, on this machine.
@@ -81,14 +92,13 @@ export class Translator {
   readonly #info: LoadedInfo;
   #destroyed = false;
 
-  /** Not for callers: use `Translator.create`. */
-  constructor(key: symbol, pool: WorkerPool, info: LoadedInfo, languages: LanguagePair) {
-    if (key !== insider) throw new TypeError('Use Translator.create().');
-    this.#pool = pool;
-    this.#info = info;
+  private constructor(parts: Parts, languages: LanguagePair) {
+    if (!(parts instanceof Parts)) throw new TypeError('Use Translator.create().');
+    this.#pool = parts.pool;
+    this.#info = parts.info;
+    this.#pipeline = parts.pipeline;
     this.sourceLanguage = languages.sourceLanguage;
     this.targetLanguage = languages.targetLanguage;
-    this.#pipeline = new Pipeline(pool, languages.sourceLanguage);
   }
 
   /** Whether a pair of languages can be translated, and whether that needs a download first. */
@@ -102,23 +112,29 @@ export class Translator {
   /** Creates a translator; downloads the model, if it is not on this machine yet. */
   static async create(options: CreateOptions): Promise<Translator> {
     const { monitor, signal, model, registry, workers = 1, kernel } = options;
-    if (!Number.isInteger(workers) || workers < 1) throw new RangeError('workers must be a whole number from 1.');
+    if (!Number.isInteger(workers) || workers < 1)
+      throw new RangeError('workers must be a whole number from 1.');
     const wanted = requestedPair(options);
     signal?.throwIfAborted();
     const store = options.store ?? new ModelStore({ registry });
     const progress = new ProgressReporter(monitor);
     const report = progress.report.bind(progress);
-    const opening = model !== undefined ? store.openSource(model, report, signal) : wanted && store.open(wanted.sourceLanguage, wanted.targetLanguage, report, signal);
-    if (!opening) throw new TypeError('sourceLanguage and targetLanguage are needed, unless a model is given.');
+    const opening =
+      model !== undefined
+        ? store.openSource(model, report, signal)
+        : wanted && store.open(wanted.sourceLanguage, wanted.targetLanguage, report, signal);
+    if (!opening)
+      throw new TypeError('sourceLanguage and targetLanguage are needed, unless a model is given.');
     const file = await abortable(opening, signal);
 
     const variant = kernel === 'reference' ? undefined : kernel;
     const pool = new WorkerPool({ model: file, workers, variant, kernel: kernel ?? '' });
-    const info = await pool.start(signal);
+    // What cuts and mends text is loaded while the workers load the model.
+    const [info, { Pipeline }] = await Promise.all([pool.start(signal), import('./pipeline.js')]);
     try {
       const languages = checkedPair(info, wanted);
       progress.finish();
-      return new Translator(insider, pool, info, languages);
+      return new Translator(new Parts(pool, info, new Pipeline(pool, languages.sourceLanguage)), languages);
     } catch (error) {
       pool.destroy();
       throw error;
@@ -144,11 +160,17 @@ export class Translator {
   /** Translates a text and returns its sentences with what was asked for. */
   translate(input: string, options: DetailedOptions): Promise<Translation>;
   /** Translates a text. Layout, blank lines and spaces stay where they are; blank text comes back as it is. */
-  translate(input: string, options?: TranslateOptions & { [Detail in keyof DetailOptions]?: undefined }): Promise<string>;
+  translate(
+    input: string,
+    options?: TranslateOptions & { [Detail in keyof DetailOptions]?: undefined },
+  ): Promise<string>;
   translate(input: string, options?: TranslateOptions & DetailOptions): Promise<string | Translation>;
-  async translate(input: string, options: TranslateOptions & DetailOptions = {}): Promise<string | Translation> {
+  async translate(
+    input: string,
+    options: TranslateOptions & DetailOptions = {},
+  ): Promise<string | Translation> {
     this.#check(options);
-    const translation = await this.#pipeline.translate(String(input), options);
+    const translation = await this.#pipeline.translate(textOf(input), options);
     return wantsDetails(options) ? translation : translation.text;
   }
 
@@ -163,7 +185,7 @@ export class Translator {
           if (!stop.signal.aborted) controller.enqueue(chunk);
         };
         // Not awaited: the stream shall be readable from the beginning.
-        this.#pipeline.translate(String(input), { ...options, signal }, onChunk).then(
+        this.#pipeline.translate(textOf(input), { ...options, signal }, onChunk).then(
           () => {
             if (!stop.signal.aborted) controller.close();
           },
@@ -186,13 +208,30 @@ export class Translator {
   async translateBatch(inputs: Iterable<string>, options: BatchOptions = {}): Promise<string[]> {
     this.#check(options);
     const { onError } = options;
-    return this.#pipeline.translateAll(Array.from(inputs, String), options, (index, error) => onError?.(error, index));
+    return this.#pipeline.translateAll(Array.from(inputs, textOf), options, (index, error) =>
+      onError?.(error, index),
+    );
+  }
+
+  /**
+   * Translates a document or fragment of HTML. Markup ends up around the right words, attributes such as `alt` and
+   * `title` are translated, and what is marked `translate="no"` is left alone. Nothing is ever executed.
+   */
+  async translateHTML(html: string, options: TranslateOptions = {}): Promise<string> {
+    this.#check(options);
+    return this.#pipeline.translateHTML(textOf(html), options);
+  }
+
+  /** Translates an element, or another node, of a document in place, in the same way. Nodes are kept and moved, not made anew. */
+  async translateElement(element: Node, options: TranslateOptions = {}): Promise<void> {
+    this.#check(options);
+    await this.#pipeline.translateElement(element, options);
   }
 
   /** How many tokens a text takes. For information: `inputQuota` is without limit. */
   async measureInputUsage(input: string, options: Pick<TranslateOptions, 'signal'> = {}): Promise<number> {
     this.#check(options);
-    const [count = 0] = await this.#pool.count([String(input)], options.signal);
+    const [count = 0] = await this.#pool.count([textOf(input)], options.signal);
     return count;
   }
 
@@ -207,6 +246,9 @@ export class Translator {
     if (this.#destroyed) throw failure('InvalidStateError', 'The translator has been destroyed.');
   }
 }
+
+/** JavaScript may pass anything; like the web's own functions we take it for text. */
+const textOf = (input: unknown): string => String(input);
 
 function requestedPair({ sourceLanguage, targetLanguage, model }: CreateOptions): LanguagePair | undefined {
   if (sourceLanguage === undefined && targetLanguage === undefined && model !== undefined) return undefined;

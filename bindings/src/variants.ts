@@ -1,5 +1,4 @@
 // Which build of the engine suits the machine. Kept apart from the engine, so that a page can ask without loading it.
-import type { Engine } from './engine.js';
 
 /** The engine's builds: `relaxed` is faster and gives the same bits, where the browser can run it. */
 export type Variant = 'relaxed' | 'simd128';
@@ -14,10 +13,3 @@ const relaxedProbe = Uint8Array.of(
 export function supportedVariants(): Variant[] {
   return WebAssembly.validate(relaxedProbe) ? ['relaxed', 'simd128'] : ['simd128'];
 }
-
-/**
- * Loads the bare engine on this very thread: the best variant that runs here, or the one that is asked for.
- * For measuring and testing; to translate, use `Translator`.
- */
-export const loadEngine = async (variant?: Variant): Promise<Engine> =>
-  (await import('./engine.js')).loadEngine(variant);

@@ -18,7 +18,8 @@ serve({
     });
   },
   open: async (model) => {
-    if (typeof model !== 'string') return { size: model.size, chunks: model.stream() as AsyncIterable<Uint8Array> & object };
+    if (typeof model !== 'string')
+      return { size: model.size, chunks: model.stream() as AsyncIterable<Uint8Array> & object };
     const { size } = await stat(model);
     return { size, chunks: createReadStream(model, { highWaterMark: 1 << 20 }) };
   },

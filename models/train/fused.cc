@@ -67,9 +67,18 @@ void transpose(const float* k, int64_t stride, int64_t keys, int64_t width, floa
     for (int64_t c = 0; c < width; ++c) out[c * keys + j] = k[j * stride + c];
 }
 
+// Rounds n non-negative or signed numbers to `limit` steps of their maximum: what the engine's re-scaling R does to a row.
+void round_row(const float* x, float* y, int64_t n, float limit) {
+  float max = 0;
+  for (int64_t j = 0; j < n; ++j) max = std::max(max, std::fabs(x[j]));
+  const float scale = max > 0 ? limit / max : 0.0f, inverse = max / limit;
+  for (int64_t j = 0; j < n; ++j) y[j] = std::nearbyint(x[j] * scale) * inverse;
+}
+
 // p[j] = ReLU(q·k_j·scale + b)^n + |δ| for the visible keys, or exp(q·k_j·scale - max) when degree is 0; returns Σp.
-float weights(const Head& h, const float* q, const float* kT, int64_t seen, float scale, int degree, float b, float delta, float* p,
-              float* u) {
+// With `quantized`, scores and weights are rounded where the engine rounds them.
+float weights(const Head& h, const float* q, const float* kT, int64_t seen, float scale, int degree, float b, float delta,
+              bool quantized, float* p, float* u) {
   std::fill(u, u + seen, 0.0f);
   for (int64_t c = 0; c < h.width; ++c) {
     const float qc = q[c] * scale;
@@ -82,10 +91,13 @@ float weights(const Head& h, const float* q, const float* kT, int64_t seen, floa
     for (int64_t j = 1; j < seen; ++j) top = std::max(top, u[j]);
     for (int64_t j = 0; j < seen; ++j) sum += p[j] = std::exp(u[j] - top);
   } else {
-    for (int64_t j = 0; j < seen; ++j) u[j] = std::max(u[j] + b, 0.0f), p[j] = u[j];
+    for (int64_t j = 0; j < seen; ++j) u[j] = std::max(u[j] + b, 0.0f);
+    if (quantized) round_row(u, u, seen, 127);
+    std::copy(u, u + seen, p);
     for (int d = 1; d < degree; ++d)
       for (int64_t j = 0; j < seen; ++j) p[j] *= u[j];
     for (int64_t j = 0; j < seen; ++j) sum += p[j] += delta;
+    if (quantized) round_row(p, p, seen, 127);
   }
   return sum;
 }
@@ -107,7 +119,7 @@ extern "C" {
 // y[i] = Σ_j p_ij v_j / Σ_j p_ij per head. Sentence s owns query rows q_off[s]..q_off[s+1] and key rows k_off[s]..k_off[s+1].
 void attention_forward(const float* q, int64_t q_stride, const float* k, const float* v, int64_t kv_stride, const int64_t* q_off,
                        const int64_t* k_off, int64_t sentences, int64_t heads, int64_t width, int causal, int degree,
-                       const float* b, const float* delta, float* y) {
+                       int quantized, const float* b, const float* delta, float* y) {
   std::vector<float> kT(kMaxLength * width);
   float p[kMaxLength], u[kMaxLength];
   const float scale = 1.0f / std::sqrt(float(width));
@@ -118,7 +130,7 @@ void attention_forward(const float* q, int64_t q_stride, const float* k, const f
                   for (int64_t i = 0; i < head.queries; ++i) {
                     const int64_t seen = head.visible(i);
                     const float sum = weights(head, head.q + i * q_stride, kT.data(), seen, scale, degree, b[h],
-                                              std::fabs(delta[h]), p, u);
+                                              std::fabs(delta[h]), quantized != 0, p, u);
                     float* out = y + (q0 + i) * y_stride + h * width;
                     std::fill(out, out + width, 0.0f);
                     for (int64_t j = 0; j < seen; ++j) {
@@ -135,7 +147,7 @@ void attention_forward(const float* q, int64_t q_stride, const float* k, const f
 // Recomputes the weights instead of storing them: they are cheap and would fill the cache. dk, dv, db, dδ accumulate.
 void attention_backward(const float* q, int64_t q_stride, const float* k, const float* v, int64_t kv_stride, const int64_t* q_off,
                         const int64_t* k_off, int64_t sentences, int64_t heads, int64_t width, int causal, int degree,
-                        const float* b, const float* delta, const float* y, const float* dy, float* dq, float* dk, float* dv,
+                        int quantized, const float* b, const float* delta, const float* y, const float* dy, float* dq, float* dk, float* dv,
                         float* db, float* ddelta) {
   std::vector<float> kT(kMaxLength * width), vT(kMaxLength * width), dkT(kMaxLength * width), dvT(kMaxLength * width);
   float p[kMaxLength], u[kMaxLength], dp[kMaxLength];
@@ -153,7 +165,7 @@ void attention_backward(const float* q, int64_t q_stride, const float* k, const 
         for (int64_t i = 0; i < head.queries; ++i) {
           const int64_t seen = head.visible(i);
           const float* qi = head.q + i * q_stride;
-          const float sum = weights(head, qi, kT.data(), seen, scale, degree, b[h], std::fabs(delta[h]), p, u);
+          const float sum = weights(head, qi, kT.data(), seen, scale, degree, b[h], std::fabs(delta[h]), quantized != 0, p, u);
           const float* yi = y + (q0 + i) * y_stride + h * width;
           const float* dyi = dy + (q0 + i) * y_stride + h * width;
           const float inv = 1.0f / sum;
@@ -196,6 +208,11 @@ void attention_backward(const float* q, int64_t q_stride, const float* k, const 
         db[h] += db_head;
         ddelta[h] += delta[h] < 0 ? -ddelta_head : ddelta_head;
       });
+}
+
+// Every row rounded to `limit` steps of its maximum.
+void fake_quantize(const float* x, float* y, int64_t rows, int64_t n, float limit) {
+  for (int64_t i = 0; i < rows; ++i) round_row(x + i * n, y + i * n, n, limit);
 }
 
 // Label-smoothed cross-entropy of each row; logits are overwritten by their gradient (times `weight`). Returns Σ of the

@@ -34,6 +34,37 @@ def ptr(tensor):
     return P(tensor.data_ptr())
 
 
+class Quantization:
+    """Whether the forward pass imitates the engine's INT8 rounding (finetune.py switches it on)."""
+
+    enabled = False
+
+
+class FakeQuantize(torch.autograd.Function):
+    """Rounds each row to ±limit steps of its maximum; the gradient passes straight through."""
+
+    @staticmethod
+    def forward(ctx, x, limit):
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        lib.fake_quantize(ptr(x), ptr(y), L(x.numel() // x.shape[-1]), L(x.shape[-1]), F(limit))
+        return y
+
+    @staticmethod
+    def backward(ctx, dy):
+        return dy, None
+
+
+def int8(x):
+    """An activation as the engine stores it: INT8, one scale per row."""
+    return FakeQuantize.apply(x, 127.0) if Quantization.enabled else x
+
+
+def int7(weight):
+    """A weight matrix as the engine stores it: seven bits, one scale per output."""
+    return FakeQuantize.apply(weight, 63.0) if Quantization.enabled else weight
+
+
 class L1Norm(torch.autograd.Function):
     """g ⊙ (x-μ) / (C·mean|x-μ|) + b over the last dimension of x (rows, width)."""
 
@@ -94,7 +125,7 @@ class Attention(torch.autograd.Function):
     def _args(q, source, first, width, q_off, k_off, heads, causal, degree, b, delta):
         k, v = Attention._columns(source, first, width)
         return (ptr(q), L(q.shape[1]), k, v, L(source.shape[1]), ptr(q_off), ptr(k_off), L(len(q_off) - 1), L(heads),
-                L(width // heads), I(causal), I(degree), ptr(b), ptr(delta))
+                L(width // heads), I(causal), I(degree), I(Quantization.enabled), ptr(b), ptr(delta))
 
 
 class SmoothedCrossEntropy(torch.autograd.Function):

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from fused import Attention, L1Norm, SmoothedCrossEntropy
+from fused import Attention, L1Norm, SmoothedCrossEntropy, int7, int8
 
 
 @dataclass
@@ -31,6 +31,11 @@ class Shape:
         return json.dumps(asdict(self))
 
 
+class Linear(nn.Linear):
+    def forward(self, x):
+        return functional.linear(x, int7(self.weight), self.bias)
+
+
 class Norm(nn.Module):
     def __init__(self, shape):
         super().__init__()
@@ -39,7 +44,7 @@ class Norm(nn.Module):
         self.b = nn.Parameter(torch.zeros(shape.width))
 
     def forward(self, x):  # (tokens, width)
-        return L1Norm.apply(x, self.g, self.b) if self.l1 else functional.layer_norm(x, x.shape[1:], self.g, self.b)
+        return int8(L1Norm.apply(x, self.g, self.b) if self.l1 else functional.layer_norm(x, x.shape[1:], self.g, self.b))
 
 
 class MultiHead(nn.Module):
@@ -51,28 +56,31 @@ class MultiHead(nn.Module):
         self.degree = shape.degree if shape.attention == "polynomial" else 0
         w = shape.width
         if cross:
-            self.q, self.kv = nn.Linear(w, w), nn.Linear(w, 2 * w)
+            self.q, self.kv = Linear(w, w), Linear(w, 2 * w)
         else:
-            self.qkv = nn.Linear(w, 3 * w)
-        self.out = nn.Linear(w, w)
+            self.qkv = Linear(w, 3 * w)
+        self.out = Linear(w, w)
         self.b = nn.Parameter(torch.ones(shape.heads))
         self.delta = nn.Parameter(torch.full((shape.heads,), 0.01))
 
     def forward(self, x, q_off, memory=None, k_off=None, causal=False):
+        def parts(projected):  # queries, keys and values have scales of their own
+            return int8(projected.view(-1, x.shape[1])).view_as(projected)
+
         if self.cross:
-            y = Attention.apply(self.q(x), self.kv(memory), q_off, k_off, self.heads, False, self.degree, self.b, self.delta)
+            y = Attention.apply(parts(self.q(x)), parts(self.kv(memory)), q_off, k_off, self.heads, False, self.degree, self.b, self.delta)
         else:
-            y = Attention.apply(self.qkv(x), None, q_off, q_off, self.heads, causal, self.degree, self.b, self.delta)
-        return self.out(y)
+            y = Attention.apply(parts(self.qkv(x)), None, q_off, q_off, self.heads, causal, self.degree, self.b, self.delta)
+        return self.out(int8(y))
 
 
 class FeedForward(nn.Module):
     def __init__(self, shape):
         super().__init__()
-        self.w1, self.w2 = nn.Linear(shape.width, shape.ffn), nn.Linear(shape.ffn, shape.width)
+        self.w1, self.w2 = Linear(shape.width, shape.ffn), Linear(shape.ffn, shape.width)
 
     def forward(self, x):
-        return self.w2(self.w1(x).relu_())
+        return self.w2(int8(self.w1(x).relu_()))
 
 
 class EncoderLayer(nn.Module):
@@ -82,8 +90,8 @@ class EncoderLayer(nn.Module):
         self.ffn_norm, self.ffn = Norm(shape), FeedForward(shape)
 
     def forward(self, x, off):
-        x = x + self.self_attn(self.self_norm(x), off)
-        return x + self.ffn(self.ffn_norm(x))
+        x = int8(x + self.self_attn(self.self_norm(x), off))
+        return int8(x + self.ffn(self.ffn_norm(x)))
 
 
 class DecoderLayer(nn.Module):
@@ -95,10 +103,10 @@ class DecoderLayer(nn.Module):
         self.ffn_norm, self.ffn = Norm(shape), FeedForward(shape)
 
     def forward(self, y, off, memory=None, memory_off=None):
-        y = y + self.self_attn(self.self_norm(y), off, causal=True)
+        y = int8(y + self.self_attn(self.self_norm(y), off, causal=True))
         if memory is not None:
-            y = y + self.cross_attn(self.cross_norm(y), off, memory, memory_off)
-        return y + self.ffn(self.ffn_norm(y))
+            y = int8(y + self.cross_attn(self.cross_norm(y), off, memory, memory_off))
+        return int8(y + self.ffn(self.ffn_norm(y)))
 
 
 class IntegerTransformer(nn.Module):
@@ -127,7 +135,8 @@ class IntegerTransformer(nn.Module):
 
     def embed(self, tokens, off):  # (tokens,) → (tokens, width)
         place = torch.arange(len(tokens)) - torch.repeat_interleave(off[:-1], off[1:] - off[:-1])
-        return self.embedding(tokens) * math.sqrt(self.shape.width) + self.positions[place]
+        rows = functional.embedding(tokens, int7(self.embedding.weight))
+        return int8(rows * math.sqrt(self.shape.width) + self.positions[place])
 
     def encode(self, tokens, off):
         x = self.embed(tokens, off)
@@ -145,7 +154,7 @@ class IntegerTransformer(nn.Module):
         """Sums over target tokens: (label-smoothed loss, plain cross-entropy)."""
         memory = self.encode(batch.source, batch.source_off) if len(self.encoder) else None
         hidden = self.decode(batch.inputs, batch.target_off, memory, batch.source_off)
-        return SmoothedCrossEntropy.apply(hidden, self.embedding.weight, batch.targets, smoothing)
+        return SmoothedCrossEntropy.apply(hidden, int7(self.embedding.weight), batch.targets, smoothing)
 
 
 def sinusoids(length, width):

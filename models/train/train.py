@@ -18,6 +18,7 @@ import torch
 import torch.multiprocessing as mp
 
 from data import Corpus, Mix, batches
+from fused import Quantization
 from model import IntegerTransformer, Shape
 from optimizer import Flat, Optimizer
 from progress import dev_bleu, plot
@@ -25,12 +26,14 @@ from progress import dev_bleu, plot
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "octavo" / "train"
 
 
-def arguments():
+def arguments(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--pair", default="en-de", help="prepared language pair")
     parser.add_argument("--data", type=Path, help="folder written by prepare.py (default: the cache folder of the pair)")
     parser.add_argument("--run", type=Path, help="checkpoint folder (default: <data>/run)")
     parser.add_argument("--seed-model", type=Path, help="safetensors to start from when there is no checkpoint")
+    parser.add_argument("--seed-run", type=Path, help="run whose averaged weights to start from when there is no checkpoint")
+    parser.add_argument("--quantized", action="store_true", help="imitate the engine's INT8 rounding (see finetune.py)")
     parser.add_argument("--fresh", action="store_true", help="ignore an existing checkpoint")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--batch-tokens", type=int, default=6144, help="target tokens of one update, over all workers")
@@ -44,7 +47,7 @@ def arguments():
     parser.add_argument("--save-minutes", type=float, default=10)
     for name, value in vars(Shape()).items():
         parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value)
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     args.data = args.data or CACHE / args.pair
     args.run = args.run or args.data / "run"
     args.shape = Shape(**{name: getattr(args, name) for name in vars(Shape())})
@@ -103,7 +106,11 @@ def restore(args, model, flat, shared):
     for name, p in model.named_parameters():
         a, b = flat.slices[name]
         shared.values[a:b] = p.data.flatten()
+    if args.seed_run:
+        shared.values.copy_(torch.load(args.seed_run / "checkpoint.pt")["average"])
     shared.average.copy_(shared.values)
+    if args.seed_run:
+        return f"seeded with the averaged weights of {args.seed_run}"
     return f"seeded from {args.seed_model}" if args.seed_model else "new model"
 
 
@@ -127,6 +134,7 @@ def log(args, record):
 
 def work(rank, args, flat, shared, barrier):
     torch.set_num_threads(1)
+    Quantization.enabled = args.quantized
     torch.manual_seed(1)
     model = IntegerTransformer(args.shape)
     flat.bind(model, shared.values, shared.gradients[rank])
@@ -203,8 +211,8 @@ def work(rank, args, flat, shared, barrier):
             break
 
 
-def main():
-    args = arguments()
+def main(argv=None):
+    args = arguments(argv)
     torch.manual_seed(1)
     model = IntegerTransformer(args.shape)
     flat = Flat(model)

@@ -56,16 +56,18 @@ export class Download {
   async run(): Promise<Blob> {
     const { signal, timing, url, bytes } = this.#options;
     let failures = 0;
+    let furthest = this.#received;
     while (bytes === undefined || this.#received < bytes) {
-      const before = this.#received;
       try {
         await this.#attempt();
         if (bytes === undefined) break;
-        if (this.#received < bytes) throw new Setback(`it ended after ${this.#received} of ${bytes} bytes`);
+        if (this.#received < bytes) throw new Setback(`it ended after ${String(this.#received)} of ${String(bytes)} bytes`);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof Setback)) throw error;
-        failures = this.#received > before ? 1 : failures + 1;
+        // Only what is new counts: a server may begin again and again.
+        failures = this.#received > furthest ? 1 : failures + 1;
+        furthest = Math.max(furthest, this.#received);
         if (failures >= timing.attempts) {
           throw failure('NetworkError', `${url.href} could not be downloaded: ${error.message}.`, error);
         }
@@ -79,7 +81,7 @@ export class Download {
     const { url, signal, timing } = this.#options;
     const watch = new Watchdog(timing.stall);
     try {
-      const headers: HeadersInit = this.#received > 0 ? { Range: `bytes=${this.#received}-` } : {};
+      const headers: HeadersInit = this.#received > 0 ? { Range: `bytes=${String(this.#received)}-` } : {};
       const response = await fetch(url, { headers, signal: AbortSignal.any([signal, watch.signal]) });
       this.#begin(response);
       const reader = response.body?.getReader();
@@ -97,7 +99,8 @@ export class Download {
       }
     } catch (error) {
       // fetch speaks of everything that the network does to it in TypeErrors.
-      if (error instanceof Setback || error instanceof DOMException && error.name === 'NetworkError') throw error;
+      if (error instanceof Setback || (error instanceof DOMException && error.name === 'NetworkError'))
+        throw error;
       throw new Setback(watch.signal.aborted ? 'the connection fell silent' : messageOf(error));
     } finally {
       watch.stop();
@@ -112,8 +115,9 @@ export class Download {
       this.#restart();
       throw new Setback('the server cannot resume');
     }
-    if (status >= 500 || status === 408 || status === 429) throw new Setback(`the server answered ${status}`);
-    if (!response.ok) throw failure('NetworkError', `${url.href} could not be downloaded: the server answered ${status}.`);
+    if (status >= 500 || status === 408 || status === 429) throw new Setback(`the server answered ${String(status)}`);
+    if (!response.ok)
+      throw failure('NetworkError', `${url.href} could not be downloaded: the server answered ${String(status)}.`);
     const from = /^bytes (\d+)-/.exec(response.headers.get('Content-Range') ?? '')?.[1];
     // Not every server lets a page of another origin see Content-Range; the checksum will tell.
     const resumed = status === 206 && (from === undefined || Number(from) === this.#received);
@@ -133,7 +137,10 @@ export class Download {
     const { url, bytes } = this.#options;
     if (bytes === undefined || this.#received <= bytes) return;
     this.#restart();
-    throw failure('NetworkError', `${url.href} is longer than the ${bytes} bytes that the registry promises.`);
+    throw failure(
+      'NetworkError',
+      `${url.href} is longer than the ${String(bytes)} bytes that the registry promises.`,
+    );
   }
 }
 

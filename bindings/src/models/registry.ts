@@ -61,10 +61,14 @@ async function fetchText(url: URL, signal: AbortSignal | undefined): Promise<str
   const remedy = 'The option `registry` says where it is.';
   try {
     const response = await fetch(url, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
-    if (!response.ok) throw new Error(`the server answered ${response.status}`);
+    if (!response.ok) throw new Error(`the server answered ${String(response.status)}`);
     return await response.text();
   } catch (error) {
-    throw failure('NetworkError', `No registry of models at ${url.href}: ${messageOf(error)}. ${remedy}`, error);
+    throw failure(
+      'NetworkError',
+      `No registry of models at ${url.href}: ${messageOf(error)}. ${remedy}`,
+      error,
+    );
   }
 }
 
@@ -83,7 +87,8 @@ function checked(model: Partial<Record<keyof RegistryModel, unknown>>): Registry
   const { source, target, name, file, bytes, sha256: hash, license } = model;
   if (typeof source !== 'string' || typeof target !== 'string') throw new Error('a model has no languages');
   if (typeof file !== 'string' || typeof name !== 'string') throw new Error('a model has no name or no file');
-  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes <= 0) throw new Error(`${name} has no size`);
+  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes <= 0)
+    throw new Error(`${name} has no size`);
   if (typeof hash !== 'string' || !/^[\da-f]{64}$/.test(hash)) throw new Error(`${name} has no SHA-256`);
   return {
     source: canonicalTag(source),

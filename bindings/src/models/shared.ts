@@ -37,7 +37,8 @@ export class Shared<T> {
       return await abortable(this.#result, signal);
     } finally {
       this.#listeners.delete(onProgress);
-      if (--this.#waiting === 0) this.#controller.abort(failure('AbortError', 'Nobody waits for this download.'));
+      if (--this.#waiting === 0)
+        this.#controller.abort(failure('AbortError', 'Nobody waits for this download.'));
     }
   }
 }

@@ -71,16 +71,18 @@ export class ModelStore {
   /** The models that have been downloaded. */
   async list(): Promise<StoredModel[]> {
     const entries = await this.#cache.list();
-    return entries.filter(({ note }) => note.kind === 'model').map(({ key, note, bytes }) => ({
-      id: key,
-      name: note.name ?? note.url,
-      sourceLanguage: note.source,
-      targetLanguage: note.target,
-      bytes,
-      sha256: note.sha256 ?? '',
-      license: note.license,
-      url: note.url,
-    }));
+    return entries
+      .filter(({ note }) => note.kind === 'model')
+      .map(({ key, note, bytes }) => ({
+        id: key,
+        name: note.name ?? note.url,
+        sourceLanguage: note.source,
+        targetLanguage: note.target,
+        bytes,
+        sha256: note.sha256 ?? '',
+        license: note.license,
+        url: note.url,
+      }));
   }
 
   /** Deletes a downloaded model, by its `id`. Returns whether there was one. */
@@ -116,7 +118,10 @@ export class ModelStore {
     const model = bestMatch(registry.models, canonicalTag(sourceLanguage), canonicalTag(targetLanguage));
     if (!model) {
       const pair = `${sourceLanguage} to ${targetLanguage}`;
-      throw failure('NotSupportedError', `There is no model that translates from ${pair} in ${registry.url.href}.`);
+      throw failure(
+        'NotSupportedError',
+        `There is no model that translates from ${pair} in ${registry.url.href}.`,
+      );
     }
     return this.#get(wantedOf(registry, model), onProgress, signal);
   }
@@ -153,7 +158,11 @@ export class ModelStore {
     let work = underWay.get(name);
     if (!work || work.abandoned) {
       work = new Shared((stop, progress) =>
-        this.#runtime.locked(name, stop, async () => (await this.#cached(wanted)) ?? this.#download(wanted, progress, stop)),
+        this.#runtime.locked(
+          name,
+          stop,
+          async () => (await this.#cached(wanted)) ?? this.#download(wanted, progress, stop),
+        ),
       );
       const mine = work;
       underWay.set(name, mine);
@@ -206,7 +215,9 @@ export class ModelStore {
 
   async #keepPartial({ key, url }: Wanted, received: Blob): Promise<void> {
     if (received.size === 0) return;
-    await this.#cache.put(partialKey(key), { kind: 'partial', url: url.href }, received).catch(() => undefined);
+    await this.#cache
+      .put(partialKey(key), { kind: 'partial', url: url.href }, received)
+      .catch(() => undefined);
   }
 }
 
@@ -217,10 +228,17 @@ function wantedOf(registry: Registry, model: RegistryModel): Wanted {
   return { key: `model-${hash}`, url: new URL(file, registry.url), bytes, sha256: hash, note };
 }
 
-async function verify(bytes: Uint8Array<ArrayBuffer>, expected: string | undefined, url: URL): Promise<string> {
+async function verify(
+  bytes: Uint8Array<ArrayBuffer>,
+  expected: string | undefined,
+  url: URL,
+): Promise<string> {
   const actual = await sha256(bytes);
   if (expected !== undefined && actual !== expected) {
-    throw failure('NetworkError', `${url.href} is not the file that the registry promises: its SHA-256 is ${actual}.`);
+    throw failure(
+      'NetworkError',
+      `${url.href} is not the file that the registry promises: its SHA-256 is ${actual}.`,
+    );
   }
   return actual;
 }

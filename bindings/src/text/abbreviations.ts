@@ -15,7 +15,8 @@ export interface Punctuation {
 const set = (words: string) => new Set(words.split(' '));
 
 const general = {
-  inner: 'dr mr mrs ms prof st sr mt ft capt cmdr col gen lt maj sgt gov sen rep rev hon pres supt messrs mme mlle mgr dipl ing vs viz cf resp incl excl approx aka',
+  inner:
+    'dr mr mrs ms prof st sr mt ft capt cmdr col gen lt maj sgt gov sen rep rev hon pres supt messrs mme mlle mgr dipl ing vs viz cf resp incl excl approx aka',
   beforeNumber: 'no nos nr p pp pg vol ch sec fig figs eq tab art ver ca tel',
   starters: '',
 };
@@ -30,7 +31,8 @@ const languages: Record<string, typeof general> = {
   de: {
     inner:
       'z.b d.h u.a o.ä u.ä i.d.r z.t u.u v.a i.a s.o s.u m.e o.g bzw vgl hr fr frl dir hrsg evtl ggf inkl exkl zzgl abzgl sog jr geb gest verh ehem allg bes insb einschl lt mind max min str bspw gem dgl urspr',
-    beforeNumber: 's abb kap bd anm tabelle abs ziff jan feb mär apr jun jul aug sep sept okt nov dez mio mrd ab',
+    beforeNumber:
+      's abb kap bd anm tabelle abs ziff jan feb mär apr jun jul aug sep sept okt nov dez mio mrd ab',
     starters:
       'der die das den dem des ein eine einer einem einen er sie es wir ihr ich du man dies diese dieser dieses jene sein seine unser mein in im an am auf aus bei für mit nach von vor zu wenn als weil während nachdem aber und oder doch so dann danach damals was wer warum wie wo nein ja nicht alle viele einige bitte danke hier dort heute gestern morgen jetzt',
   },
@@ -65,7 +67,12 @@ function createTable(primary: string): Punctuation {
   return {
     inner: set(`${general.inner} ${own?.inner ?? ''}`),
     beforeNumber: set(`${general.beforeNumber} ${own?.beforeNumber ?? ''}`),
-    starters: set(own?.starters ?? Object.values(languages).map((table) => table.starters).join(' ')),
+    starters: set(
+      own?.starters ??
+        Object.values(languages)
+          .map((table) => table.starters)
+          .join(' '),
+    ),
     ordinals: ordinalLanguages.has(primary),
   };
 }

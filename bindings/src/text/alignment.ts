@@ -62,7 +62,9 @@ export function moveAlignment(
 }
 
 /** One alignment of texts that are put one after the other, each with its offsets in the whole. */
-export function joinAlignments(parts: readonly { alignment: Alignment; source: number; target: number }[]): Alignment {
+export function joinAlignments(
+  parts: readonly { alignment: Alignment; source: number; target: number }[],
+): Alignment {
   const shift = (spans: Span[], by: number) => spans.map(([start, end]): Span => [start + by, end + by]);
   const source = parts.flatMap((part) => shift(part.alignment.source, part.source));
   const target = parts.flatMap((part) => shift(part.alignment.target, part.target));

@@ -71,4 +71,5 @@ function atomsOf(sentence: string, kept: readonly Kept[], maxLength: number): At
   return atoms;
 }
 
-const sum = (atoms: readonly Atom[], key: 'cost' | 'masks') => atoms.reduce((total, atom) => total + atom[key], 0);
+const sum = (atoms: readonly Atom[], key: 'cost' | 'masks') =>
+  atoms.reduce((total, atom) => total + atom[key], 0);

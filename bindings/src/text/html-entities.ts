@@ -37,7 +37,8 @@ for (const run of table.split(';')) {
 const windows = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
 /** What may be a reference. The oldest names count without a semicolon as well. */
-export const referencePattern = /&(?:#[xX]([0-9a-fA-F]{1,8});?|#(\d{1,10});?|([A-Za-z][A-Za-z0-9]{1,31})(;?))/g;
+export const referencePattern =
+  /&(?:#[xX]([0-9a-fA-F]{1,8});?|#(\d{1,10});?|([A-Za-z][A-Za-z0-9]{1,31})(;?))/g;
 
 /**
  * What a match of `referencePattern` means: the character; undefined for a name that is not one of the 250 known here,
@@ -62,18 +63,18 @@ const startsOld = (name: string) => {
 
 /** Decodes an attribute's value; undefined if it has a reference that is not known here. */
 export function decode(value: string): string | undefined {
-  let known = true;
-  const text = value.replace(referencePattern, (...match: string[]) => {
-    const character = decodeReference(match.slice(0, 5));
-    known &&= character !== undefined;
-    return character ?? '';
-  });
-  return known ? text : undefined;
+  const references = Array.from(value.matchAll(referencePattern), decodeReference);
+  if (references.includes(undefined)) return undefined;
+  let next = 0;
+  return value.replace(referencePattern, () => references[next++] ?? '');
 }
 
 /** Writes a text so that it is only text in HTML, with as few references as possible. */
 export function encodeText(text: string): string {
-  return text.replace(/&(?=[A-Za-z#]|$)/g, '&amp;').replace(/</g, '&lt;').replace(/\u00a0/g, '&nbsp;');
+  return text
+    .replace(/&(?=[A-Za-z#]|$)/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/\u00a0/g, '&nbsp;');
 }
 
 /** Writes an attribute's value for the given quotation mark. */

@@ -41,12 +41,25 @@ const attribute = new RegExp(
   `(?:${blank}|/)*([^\\t\\n\\f\\r />][^\\t\\n\\f\\r />=]*)(?:${blank}*=${blank}*(?:"([^"]*)"|'([^']*)'|(?!["'])([^\\t\\n\\f\\r >]*)))?`,
   'y',
 );
-const unterminated = new RegExp(`(?:${blank}|/)*[^\\t\\n\\f\\r />][^\\t\\n\\f\\r />=]*${blank}*=${blank}*["']`, 'y');
+const unterminated = new RegExp(
+  `(?:${blank}|/)*[^\\t\\n\\f\\r />][^\\t\\n\\f\\r />=]*${blank}*=${blank}*["']`,
+  'y',
+);
 const tagEnd = new RegExp(`(?:${blank}|/)*>`, 'y');
 const comment = /<!--(?:-?>|[^]*?(?:--!?>|$))/y;
 const cdata = /<!\[CDATA\[[^]*?\]\]>/y;
 const declaration = /<(?:[!?]|\/[^A-Za-z])[^>]*>?/y;
-const rawText = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes', 'textarea', 'title', 'plaintext']);
+const rawText = new Set([
+  'script',
+  'style',
+  'xmp',
+  'iframe',
+  'noembed',
+  'noframes',
+  'textarea',
+  'title',
+  'plaintext',
+]);
 
 /** Cuts HTML into tokens; their raw texts, put together, are the HTML again. Never throws. */
 export function tokenize(html: string): Token[] {
@@ -92,7 +105,13 @@ function readTag(html: string, start: number): TagToken | OtherToken | undefined
     if (end) {
       const raw = html.slice(start, tagEnd.lastIndex);
       const selfClosing = end[0].endsWith('/>');
-      return { kind: opening[1] ? 'end' : 'start', raw, name: (opening[2] ?? '').toLowerCase(), attributes, selfClosing };
+      return {
+        kind: opening[1] ? 'end' : 'start',
+        raw,
+        name: (opening[2] ?? '').toLowerCase(),
+        attributes,
+        selfClosing,
+      };
     }
     attribute.lastIndex = at;
     const found = attribute.exec(html);
@@ -121,7 +140,8 @@ function attributeOf(found: RegExpExecArray, end: number): Attribute {
 function addRawText(html: string, start: number, name: string, tokens: Token[]): number {
   const close = name === 'plaintext' ? -1 : endTagAt(html, start, name);
   const end = close < 0 ? html.length : close;
-  if (start < end) tokens.push({ kind: name === 'title' && close >= 0 ? 'text' : 'verbatim', raw: html.slice(start, end) });
+  if (start < end)
+    tokens.push({ kind: name === 'title' && close >= 0 ? 'text' : 'verbatim', raw: html.slice(start, end) });
   return end;
 }
 

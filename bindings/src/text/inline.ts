@@ -1,32 +1,14 @@
 // Running text with markup inside: what is common to HTML as a string and to the nodes of a document.
 import { linksByPosition, linksOf, unitsOf } from './alignment.js';
 import type { Span } from './edits.js';
-import type { Tree } from './placement.js';
 import { buildTree, placeTree } from './placement.js';
+import type { InlineTag, InlineToken, Partners, PlacedTag, Plain } from './plain.js';
+import { cutAt, inside, objectSign, partnersOf, plainOf, sectionsOf } from './plain.js';
+import type { TextObject } from './protect.js';
 import type { Restored } from './restore.js';
 import { splitSentences } from './sentences.js';
 import type { Sentence, TranslateOptions, TranslateTexts } from './translate.js';
 import { translateSentences } from './translate.js';
-
-/** A stretch of text; `raw`, if given, is how the source writes it, and then it is never cut. */
-export interface InlineText {
-  kind: 'text';
-  text: string;
-  raw?: string;
-}
-
-/**
- * Markup in running text. `open` and `close` stand around words, a `point` stands between them, an `object` is like a
- * word itself, a `break` may end a sentence.
- */
-export interface InlineTag<T> {
-  kind: 'open' | 'close' | 'point' | 'object' | 'break';
-  name: string;
-  tag: T;
-}
-
-/** A part of running text. */
-export type InlineToken<T> = InlineText | InlineTag<T>;
 
 /** Running text: a paragraph, a cell, an attribute. */
 export interface Block<T> {
@@ -35,35 +17,17 @@ export interface Block<T> {
   lines?: boolean;
 }
 
-/** What stands for an object in a text. */
-const objectSign = '\uFFFC';
-
-/** Text as the source writes it and as the model gets it, with its place in the plain text. */
-interface Chunk {
-  start: number;
-  text: string;
-  raw: string;
-}
-
-/** Markup and the place in the plain text where it stands. */
-export interface PlacedTag<T> {
-  at: number;
-  token: InlineTag<T>;
-}
-
-/** A block without its markup, and the markup without the block. */
-interface Plain<T> {
-  text: string;
-  parts: (Chunk | PlacedTag<T>)[];
-}
+/** A sentence with more tags than this gets no marks for them: there would be little left of it. */
+const maxMarks = 8;
 
 /** A sentence of a block, with the markup inside it. */
 interface Job<T> {
   span: Span;
   tags: PlacedTag<T>[];
-  objects: PlacedTag<T>[];
+  partners: Partners<T>;
+  objects: ReadonlyMap<TextObject, InlineTag<T>>;
   sentence: Sentence;
-  result?: Restored;
+  result?: Restored | undefined;
 }
 
 /** Translates blocks, all in one call of the model; each comes back with the same markup in it, each tag once. */
@@ -73,11 +37,11 @@ export async function translateBlocks<T>(
   translate: TranslateTexts,
 ): Promise<InlineToken<T>[][]> {
   const plans = blocks.map((block) => {
-    const sections = sectionsOf(block.tokens).map(({ tokens, end }) => {
-      const plain = plainOf(tokens, block.lines ?? false);
-      return { plain, jobs: jobsOf(plain, options, block.lines ?? false), end };
+    const { lines = false } = block;
+    return sectionsOf(block.tokens).map(({ tokens, end }) => {
+      const plain = plainOf(tokens, lines);
+      return { plain, jobs: jobsOf(plain, options, lines), end };
     });
-    return sections;
   });
   const jobs = plans.flat().flatMap((section) => section.jobs);
   await run(jobs, options, translate);
@@ -92,142 +56,154 @@ async function run<T>(jobs: Job<T>[], options: TranslateOptions, translate: Tran
   jobs.forEach((job, i) => (job.result = results[i]));
 
   // Where the model tells no alignment, marks may tell where the tags belong.
-  const unclear = jobs.filter(({ tags, result, sentence }) => {
-    return tags.length && result && !result.alignment && result.text !== sentence.text;
+  const unclear = jobs.filter(({ tags, objects, result, sentence }) => {
+    const needed = tags.length > 0 && result && !result.alignment && result.text !== sentence.text;
+    return needed && tags.length + objects.size <= maxMarks;
   });
-  const marked = unclear.map((job) => withMarks(job));
-  const second = await translateSentences(marked, options, translate);
+  const second = await translateSentences(unclear.map(withMarks), options, translate);
   unclear.forEach((job, i) => {
     const result = second[i];
-    if (result && !result.problems.length) job.result = withAlignment(job, result);
+    if (result && !result.problems.length && isOrdered(job, result)) job.result = withAlignment(job, result);
   });
 }
 
-/** Cuts at the breaks where a sentence ends; where it goes on, a break is only a point in it. */
-function sectionsOf<T>(tokens: readonly InlineToken<T>[]): { tokens: InlineToken<T>[]; end?: InlineTag<T> }[] {
-  const sections: { tokens: InlineToken<T>[]; end?: InlineTag<T> }[] = [];
-  let section: InlineToken<T>[] = [];
-  let before = '';
-  tokens.forEach((token, i) => {
-    if (token.kind === 'text') before += token.text;
-    if (token.kind !== 'break') return section.push(token);
-    const next = tokens.slice(i + 1, i + 9).find(({ kind }) => kind !== 'open' && kind !== 'close');
-    const goesOn = next?.kind === 'text' && /^\s*["'“(]?\p{Ll}/u.test(next.text) && /[\p{L}\p{N},]\s*$/u.test(before);
-    if (goesOn) return section.push({ ...token, kind: 'point' });
-    before = '';
-    sections.push({ tokens: section, end: token });
-    return (section = []);
-  });
-  sections.push({ tokens: section });
-  return sections;
-}
-
-/** Takes the text out of a block; blanks in a row become one, unless lines have a meaning. */
-function plainOf<T>(tokens: readonly InlineToken<T>[], lines: boolean): Plain<T> {
-  const parts: Plain<T>['parts'] = [];
-  let text = '';
-  const add = (written: string, raw: string) => {
-    parts.push({ start: text.length, text: written, raw });
-    text += written;
-  };
-  for (const token of tokens) {
-    if (token.kind !== 'text') {
-      parts.push({ at: text.length, token });
-      if (token.kind === 'object') text += objectSign;
-    } else if (token.raw !== undefined || lines) {
-      add(token.text, token.raw ?? token.text);
-    } else {
-      for (const [part] of token.text.matchAll(/[\t\n\f\r ]+|[^\t\n\f\r ]+/g)) {
-        if (!/^[\t\n\f\r ]/.test(part)) add(part, part);
-        else add(/[\t\n\f\r ]$/.test(text) ? '' : ' ', part);
-      }
-    }
-  }
-  return { text, parts };
-}
-
-function jobsOf<T>({ text, parts }: Plain<T>, { language }: TranslateOptions, lines: boolean): Job<T>[] {
-  const all = parts.filter((part) => 'token' in part);
+/** Finds the sentences of a block, and sees to it that no chunk reaches from one into another. */
+function jobsOf<T>(plain: Plain<T>, { language }: TranslateOptions, lines: boolean): Job<T>[] {
+  const all = plain.parts.filter((part) => 'token' in part);
   const tags = all.filter(({ token }) => token.kind !== 'object');
   const objects = all.filter(({ token }) => token.kind === 'object');
-  const partner = partnersOf(tags);
-  return splitSentences(text, { language, markdown: false, flow: !lines })
-    .filter(({ kind }) => kind === 'sentence')
-    .map(({ text: sentence, start, end }) => {
-      const own = objects.filter(({ at }) => start <= at && at < end);
-      return {
-        span: [start, end],
-        tags: inside(tags, partner, start, end),
-        objects: own,
-        sentence: {
-          text: sentence,
-          objects: own.map(({ at }) => ({ start: at - start, end: at - start + 1, value: objectSign })),
-        },
-      };
-    });
-}
-
-/** Which closing tag belongs to which opening one, and the other way round. */
-export function partnersOf<T>(tags: readonly PlacedTag<T>[]): Map<PlacedTag<T>, PlacedTag<T>> {
-  const partners = new Map<PlacedTag<T>, PlacedTag<T>>();
-  const open: PlacedTag<T>[] = [];
-  const counts = new Map<string, number>();
-  const count = (name: string, change: number) => counts.set(name, (counts.get(name) ?? 0) + change);
-  for (const tag of tags) {
-    const { kind, name } = tag.token;
-    if (kind === 'open') {
-      open.push(tag);
-      count(name, 1);
-    } else if (kind === 'close' && counts.get(name)) {
-      for (let top = open.pop(); top; top = open.pop()) {
-        count(top.token.name, -1);
-        if (top.token.name !== name) continue;
-        partners.set(tag, top).set(top, tag);
-        break;
-      }
-    }
-  }
-  return partners;
-}
-
-/**
- * The tags that stand inside a sentence, or at its edge around a part of it. Those around all of it, or at its edge
- * without a part of their own, need not be placed: they stay before and after it.
- */
-function inside<T>(tags: PlacedTag<T>[], partner: Map<PlacedTag<T>, PlacedTag<T>>, start: number, end: number) {
-  const within = (tag: PlacedTag<T>) => {
-    const other = partner.get(tag)?.at ?? -1;
-    if (tag.at === start) return tag.token.kind === 'open' && start < other && other < end;
-    if (tag.at === end) return tag.token.kind === 'close' && start < other && other < end;
-    return start < tag.at && tag.at < end;
-  };
-  const near = tags.filter(({ at }) => start <= at && at <= end);
-  const first = near.findIndex(within);
-  return first < 0 ? [] : near.slice(first, near.findLastIndex(within) + 1);
+  const partners = partnersOf(tags);
+  const sentences = splitSentences(plain.text, { language, markdown: false, flow: !lines }).filter(
+    ({ kind }) => kind === 'sentence',
+  );
+  plain.parts = cutAt(
+    plain.parts,
+    sentences.flatMap(({ start, end }) => [start, end]),
+  );
+  let nearby = 0;
+  return sentences.map(({ text, start, end }) => {
+    while ((tags[nearby]?.at ?? Infinity) < start) ++nearby;
+    const own = objects.filter(({ at }) => start <= at && at < end);
+    const signs = own.map(({ at }) => ({ start: at - start, end: at - start + 1, value: objectSign }));
+    return {
+      span: [start, end],
+      tags: inside(tags, nearby, partners, start, end),
+      partners,
+      objects: new Map(signs.flatMap((sign, i) => (own[i] ? [[sign, own[i].token] as const] : []))),
+      sentence: { text, objects: signs },
+    };
+  });
 }
 
 /** The parts of a block, with each sentence in its translation. */
-function output<T>({ text, parts }: Plain<T>, jobs: readonly Job<T>[]): InlineToken<T>[] {
+function output<T>({ parts }: Plain<T>, jobs: readonly Job<T>[]): InlineToken<T>[] {
   const tokens: InlineToken<T>[] = [];
-  let next = 0;
-  const copyTo = (end: number, until?: PlacedTag<T>) => {
-    for (; next < parts.length; ++next) {
-      const part = parts[next];
-      if (!part || part === until) return;
-      if ('token' in part) {
-        if (part.at > end || (part.at === end && part.token.kind === 'object')) return;
-        if (!until && part.at === end && end < text.length) return;
-        tokens.push(part.token);
-      } else if (part.start + part.text.length > end) {
-        return;
-      } else {
-        tokens.push({ kind: 'text', text: part.text, raw: part.raw });
-      }
+  const copy = (part: Plain<T>['parts'][number]) =>
+    tokens.push('token' in part ? part.token : { kind: 'text', text: part.text, raw: part.raw });
+  const remaining = [...jobs];
+  let job = remaining.shift();
+  let own = new Set(job?.tags);
+  let written = false;
+  for (const part of parts) {
+    const start = 'token' in part ? part.at : part.start;
+    while (job && start >= job.span[1] && !('token' in part && own.has(part))) {
+      if (!written) tokens.push(...translated(job));
+      job = remaining.shift();
+      own = new Set(job?.tags);
+      written = false;
     }
-  };
-  for (const job of jobs) {
-    void copyTo;
-    void job;
+    if (!job || !belongs(part, job, own) || isKept(job)) {
+      copy(part);
+      written ||= !!job && belongs(part, job, own);
+    } else if (!written) {
+      tokens.push(...translated(job));
+      written = true;
+    }
   }
   return tokens;
+}
+
+function belongs<T>(
+  part: Plain<T>['parts'][number],
+  { span }: Job<T>,
+  tags: ReadonlySet<PlacedTag<T>>,
+): boolean {
+  if ('token' in part && part.token.kind !== 'object') return tags.has(part);
+  const start = 'token' in part ? part.at : part.start;
+  const length = 'token' in part ? 1 : part.text.length;
+  return length ? span[0] <= start && start < span[1] : span[0] < start && start < span[1];
+}
+
+/** Whether a sentence came back as it was, so that its source can stay to the letter. */
+function isKept<T>({ sentence, result }: Job<T>): boolean {
+  return (
+    !result ||
+    (result.text === sentence.text &&
+      result.placed.every(({ object }, i) => object === sentence.objects?.[i]))
+  );
+}
+
+function translated<T>({ sentence, span, tags, partners, objects, result }: Job<T>): InlineToken<T>[] {
+  const { text = sentence.text, alignment, placed = [] } = result ?? {};
+  const units = unitsOf(text);
+  const links = alignment ? linksOf(alignment, units) : linksByPosition(sentence.text, text, units);
+  const content: { span: Span; token: InlineToken<T> }[] = [];
+  let done = 0;
+  for (const { object, start, end } of placed) {
+    const token = objects.get(object);
+    if (!token) continue;
+    content.push({ span: [done, start], token: { kind: 'text', text: text.slice(done, start) } });
+    content.push({ span: [start, end], token });
+    done = end;
+  }
+  content.push({ span: [done, text.length], token: { kind: 'text', text: text.slice(done) } });
+  const tree = buildTree(
+    tags.map((tag) => ({ tag, at: tag.at - span[0] })),
+    partners,
+    sentence.text,
+  );
+  return placeTree(tree, { source: sentence.text, target: text, units, links, content });
+}
+
+/** The sentence with a mark for each place where tags stand, except inside a word. */
+function withMarks<T>({ sentence, tags, span }: Job<T>): Sentence {
+  const places = new Set(tags.map(({ at }) => at - span[0]));
+  const marks = [...places]
+    .filter(
+      (at) =>
+        !/[\p{L}\p{N}]/u.test(sentence.text.charAt(at - 1)) ||
+        !/[\p{L}\p{N}]/u.test(sentence.text.charAt(at)),
+    )
+    .map((at) => ({ start: at, end: at, value: '' }));
+  const objects = [...(sentence.objects ?? []), ...marks].sort((a, b) => a.start - b.start || a.end - b.end);
+  return { text: sentence.text, objects };
+}
+
+/** Whether every element still begins before it ends. */
+function isOrdered<T>({ tags, partners, span }: Job<T>, { placed }: Restored): boolean {
+  const places = new Map(placed.map(({ object, start }) => [object.start === object.end ? object.start : -1, start]));
+  const place = (tag: PlacedTag<T> | undefined) => places.get((tag?.at ?? -1) - span[0]);
+  return tags.every((tag) => {
+    const close = tag.token.kind === 'open' ? place(partners.get(tag)) : undefined;
+    return close === undefined || (place(tag) ?? 0) <= close;
+  });
+}
+
+/** Makes an alignment of the marks: what follows a mark in the translation is what follows it in the source. */
+function withAlignment<T>({ sentence, objects }: Job<T>, result: Restored): Restored {
+  const marks = result.placed.filter(({ object }) => !objects.has(object));
+  const places = marks.map(({ object }) => object.start).sort((a, b) => a - b);
+  const after = (at: number): Span => [at, places.find((place) => place > at) ?? sentence.text.length];
+  const source = [
+    [0, places[0] ?? sentence.text.length] as Span,
+    ...marks.map(({ object }) => after(object.start)),
+  ];
+  const starts = [0, ...marks.map(({ start }) => start), result.text.length];
+  const target = source.map((_, i): Span => [starts[i] ?? 0, starts[i + 1] ?? 0]);
+  const weights = source.map((_, row) => source.map((_, column) => (row === column ? 1 : 0)));
+  return {
+    ...result,
+    placed: result.placed.filter(({ object }) => objects.has(object)),
+    alignment: { source, target, weights },
+  };
 }

@@ -21,7 +21,10 @@ const number =
 const clock = /(\d{1,2})(?:[:.](\d\d))?\s?p\.?\s?m\b/giu;
 
 /** Finds the numbers of a text, except in the passages that are to be skipped. */
-export function findNumbers(text: string, skip: readonly { start: number; end: number }[] = []): NumberToken[] {
+export function findNumbers(
+  text: string,
+  skip: readonly { start: number; end: number }[] = [],
+): NumberToken[] {
   let masked = '';
   let done = 0;
   for (const { start, end } of skip) {
@@ -42,7 +45,7 @@ export function compareNumbers(
   target: { text: string; numbers: readonly NumberToken[] },
 ): NumberDifferences {
   let missing = [...source.numbers];
-  let extra = [...target.numbers];
+  const extra = [...target.numbers];
   const settle = (same: (a: NumberToken, b: NumberToken) => boolean) => {
     missing = missing.filter((a) => {
       const at = extra.findIndex((b) => same(a, b));
@@ -63,6 +66,7 @@ export function compareNumbers(
   const runs = (text: string, tokens: NumberToken[]) =>
     tokens.flatMap((token) => text.slice(token.start, token.end).match(/\p{Nd}+/gu) ?? []);
   const left = runs(source.text, missing).sort();
-  if (left.length && left.join() === runs(target.text, extra).sort().join()) return { missing: [], extra: [] };
+  if (left.length && left.join() === runs(target.text, extra).sort().join())
+    return { missing: [], extra: [] };
   return { missing, extra };
 }

@@ -15,8 +15,7 @@ export function utf16Offsets(text: string, byteOffsets: ArrayLike<number>): numb
   const offsets: number[] = [];
   let units = 0;
   let bytes = 0;
-  for (let i = 0; i < byteOffsets.length; ++i) {
-    const wanted = byteOffsets[i] ?? 0;
+  for (const wanted of Array.from(byteOffsets)) {
     while (units < text.length && bytes + bytesAt(text, units) <= wanted) {
       bytes += bytesAt(text, units);
       units += unitsAt(text, units);
@@ -31,8 +30,7 @@ export function utf8Offsets(text: string, utf16: ArrayLike<number>): number[] {
   const offsets: number[] = [];
   let units = 0;
   let bytes = 0;
-  for (let i = 0; i < utf16.length; ++i) {
-    const wanted = utf16[i] ?? 0;
+  for (const wanted of Array.from(utf16)) {
     while (units < text.length && units + unitsAt(text, units) <= wanted) {
       bytes += bytesAt(text, units);
       units += unitsAt(text, units);

@@ -26,16 +26,21 @@ export interface Entity {
   end: number;
 }
 
-const domains = 'com|org|net|edu|gov|mil|io|dev|app|info|biz|eu|de|at|ch|fr|uk|nl|es|pl|ai|cloud|online|shop|tv|jp|cn|ru|br';
+const domains =
+  'com|org|net|edu|gov|mil|io|dev|app|info|biz|eu|de|at|ch|fr|uk|nl|es|pl|ai|cloud|online|shop|tv|jp|cn|ru|br';
 const extensions =
   'txt|pdf|jpe?g|png|gif|svg|webp|csv|tsv|json|ya?ml|toml|xml|html?|css|scss|[cm]?[jt]s|[jt]sx|mdx|py|rs|go|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|sh|bat|ps1|md|rst|tex|docx?|xlsx?|pptx?|od[tsp]|zip|gz|tgz|bz2|xz|7z|rar|tar|mp[34]|wav|ogg|flac|avi|mov|mkv|log|ini|cfg|conf|env|lock|sql|db|exe|dll|iso|apk|wasm|octavo|bak|tmp';
-const pictograph = '(?![©®™])\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?(?:[\\u{E0020}-\\u{E007F}]+)?';
+const pictograph =
+  '(?![©®™])\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?(?:[\\u{E0020}-\\u{E007F}]+)?';
 
 // In the order in which they are asked at the same place; the longer find wins.
 const patterns: [EntityKind, RegExp][] = [
   ['mask', /⟦[^⟦⟧\s]{0,12}⟧|[⟦⟧]/gu],
   ['code', /(`+)(?!`)[^`]+?\1(?!`)/gu],
-  ['url', /(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.|mailto:|tel:\+?\d)[^\s<>"“”„«»⟦⟧`\uFFFC|\\^]+/giu],
+  [
+    'url',
+    /(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.|mailto:|tel:\+?\d)[^\s<>"“”„«»⟦⟧`\uFFFC|\\^]+/giu,
+  ],
   [
     'url',
     new RegExp(
@@ -43,26 +48,53 @@ const patterns: [EntityKind, RegExp][] = [
       'gu',
     ),
   ],
-  ['email', /(?<![\p{L}\p{N}.+_-])[\p{L}\p{N}][\p{L}\p{N}.+_%-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,}/gu],
+  [
+    'email',
+    /(?<![\p{L}\p{N}.+_-])[\p{L}\p{N}][\p{L}\p{N}.+_%-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,}/gu,
+  ],
   ['path', /(?<![\p{L}\p{N}])[A-Za-z]:\\(?:[^\s\\/:*?"<>|⟦⟧\uFFFC]+\\)*[^\s\\/:*?"<>|⟦⟧\uFFFC]*/gu],
   ['path', /(?<![\p{L}\p{N}.\\])\\\\[\w.-]+(?:\\[\w.$-]+)+/gu],
   ['path', /(?<![\p{L}\p{N}_/.~<-])(?:~|\.{1,2})?\/[\w.@+~-]+(?:\/[\w.@+~-]*)*/gu],
-  ['path', new RegExp(`(?<![\\p{L}\\p{N}_/.@+-])(?:[\\w@+-][\\w.@+-]*/)*[\\w@+-][\\w.@+-]*\\.(?:${extensions})(?![\\p{L}\\p{N}_-])`, 'gu')],
-  ['tag', /<\/?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?\/?>|<!--[^]*?-->|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});/gu],
+  [
+    'path',
+    new RegExp(
+      `(?<![\\p{L}\\p{N}_/.@+-])(?:[\\w@+-][\\w.@+-]*/)*[\\w@+-][\\w.@+-]*\\.(?:${extensions})(?![\\p{L}\\p{N}_-])`,
+      'gu',
+    ),
+  ],
+  [
+    'tag',
+    /<\/?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?\/?>|<!--[^]*?-->|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});/gu,
+  ],
   // {{…}} ${…} #{…} %{…} {%…%} {0} {name} {count, plural, …}; braces nest twice, as in ICU messages.
   [
     'placeholder',
     /\{\{[^{}\n]{0,100}\}\}\}?|\{%[^{}\n]{0,100}%\}|[$#%@]\{[^{}\n]{0,100}\}|\{\s*[\w.$[\]-]{0,60}\s*(?:[,:|!?](?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,400})?\}/gu,
   ],
-  ['placeholder', /(?<![\p{N}%])%(?:\d+\$|\([\w.]{1,60}\))?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh?|ll?|[Lzjtq])?[diouxXeEfFgGaAcCsSpn@](?![\p{L}\p{N}])/gu],
+  [
+    'placeholder',
+    /(?<![\p{N}%])%(?:\d+\$|\([\w.]{1,60}\))?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh?|ll?|[Lzjtq])?[diouxXeEfFgGaAcCsSpn@](?![\p{L}\p{N}])/gu,
+  ],
   ['placeholder', /(?<![\p{N}%])%\d+(?![\p{L}\p{N}%.,])|%[A-Za-z_]\w{0,40}%|%%/gu],
-  ['placeholder', /(?<![\p{L}\p{N}$])\$[A-Za-z_]\w*|\$\([\w.]+\)|(?<![\p{L}\p{N}:]):[a-z][a-z0-9_+-]*:(?![\p{L}\p{N}:])/gu],
+  [
+    'placeholder',
+    /(?<![\p{L}\p{N}$])\$[A-Za-z_]\w*|\$\([\w.]+\)|(?<![\p{L}\p{N}:]):[a-z][a-z0-9_+-]*:(?![\p{L}\p{N}:])/gu,
+  ],
   ['code', /(?<![\p{L}\p{N}_.$-])(?:[A-Za-z_$][\w$]*(?:\.|::|->))*[A-Za-z_$][\w$]*\(\)/gu],
-  ['code', /(?<![\p{L}\p{N}_-])(?:--[a-z][\w-]*(?:=[\w./-]+)?|(?=[\w]*[A-Za-z])_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+_*)(?![\p{L}\p{N}_-])/gu],
-  ['code', /(?<![\p{L}\p{N}-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\p{L}\p{N}])|\b0x[0-9a-fA-F]+\b/gu],
+  [
+    'code',
+    /(?<![\p{L}\p{N}_-])(?:--[a-z][\w-]*(?:=[\w./-]+)?|(?=[\w]*[A-Za-z])_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+_*)(?![\p{L}\p{N}_-])/gu,
+  ],
+  [
+    'code',
+    /(?<![\p{L}\p{N}-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\p{L}\p{N}])|\b0x[0-9a-fA-F]+\b/gu,
+  ],
   ['code', /(?<![\p{L}\p{N}-])(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}(?![\p{L}\p{N}-])/gu],
   ['handle', /(?<![\p{L}\p{N}_&#/.])(?:#[\p{L}_][\p{L}\p{M}\p{N}_]*|@[A-Za-z_][\w]*(?:[./-]\w+)*)/gu],
-  ['version', /(?<![\p{L}\p{N}.,])(?:v\d+(?:\.\d+)+|(?!\d{1,3}(?:\.\d{3})+(?![\d.]))(?!\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)(?![\d.]))\d+(?:\.\d+){2,})(?:-?(?:alpha|beta|rc|dev|pre)[.\d]*)?(?![\p{L}\p{N}])/gu],
+  [
+    'version',
+    /(?<![\p{L}\p{N}.,])(?:v\d+(?:\.\d+)+|(?!\d{1,3}(?:\.\d{3})+(?![\d.]))(?!\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)(?![\d.]))\d+(?:\.\d+){2,})(?:-?(?:alpha|beta|rc|dev|pre)[.\d]*)?(?![\p{L}\p{N}])/gu,
+  ],
   [
     'emoji',
     new RegExp(
@@ -72,8 +104,10 @@ const patterns: [EntityKind, RegExp][] = [
   ],
 ];
 
-const foreign = /(?:(?!\p{Script=Latin}|\p{Script=Common})[\p{L}\p{M}])+(?:[\s・·-]+(?:(?!\p{Script=Latin}|\p{Script=Common})[\p{L}\p{M}])+)*/gu;
-const otherScripts = /^(?:ru|uk|be|bg|mk|sr|kk|ky|mn|tg|el|he|yi|ar|fa|ur|ps|hi|mr|ne|bn|pa|gu|ta|te|kn|ml|si|th|lo|my|km|ka|hy|am|ja|ko|zh|yue)\b/i;
+const foreign =
+  /(?:(?!\p{Script=Latin}|\p{Script=Common})[\p{L}\p{M}])+(?:[\s・·-]+(?:(?!\p{Script=Latin}|\p{Script=Common})[\p{L}\p{M}])+)*/gu;
+const otherScripts =
+  /^(?:ru|uk|be|bg|mk|sr|kk|ky|mn|tg|el|he|yi|ar|fa|ur|ps|hi|mr|ne|bn|pa|gu|ta|te|kn|ml|si|th|lo|my|km|ka|hy|am|ja|ko|zh|yue)\b/i;
 
 /** Finds what has to be kept, in the order of the text, nothing overlapping. */
 export function findEntities(text: string, language = 'en'): Entity[] {
@@ -88,7 +122,8 @@ export function findEntities(text: string, language = 'en'): Entity[] {
   }
   if (!otherScripts.test(language)) {
     for (const match of text.matchAll(foreign)) {
-      if (/\p{L}/u.test(match[0])) found.push({ kind: 'foreign', start: match.index, end: match.index + match[0].length });
+      if (/\p{L}/u.test(match[0]))
+        found.push({ kind: 'foreign', start: match.index, end: match.index + match[0].length });
     }
   }
   return withoutOverlaps(found);
@@ -99,10 +134,14 @@ export function findTerms(text: string, terms: readonly string[], kind: EntityKi
   return terms.flatMap((term) => {
     const [first = '', ...rest] = term.trim();
     if (!first) return [];
-    const either = first === first.toLowerCase() ? `[${escape(first)}${escape(first.toUpperCase())}]` : escape(first);
+    const either =
+      first === first.toLowerCase() ? `[${escape(first)}${escape(first.toUpperCase())}]` : escape(first);
     const start = /[\p{L}\p{N}_]/u.test(first) ? '(?<![\\p{L}\\p{N}_])' : '';
     const end = /[\p{L}\p{N}_]$/u.test(term.trim()) ? '(?![\\p{L}\\p{N}_])' : '';
-    const pattern = new RegExp(start + either + rest.map(escape).join('').replace(/\s+/g, '\\s+') + end, 'gu');
+    const pattern = new RegExp(
+      start + either + rest.map(escape).join('').replace(/\s+/g, '\\s+') + end,
+      'gu',
+    );
     return Array.from(text.matchAll(pattern), (match) => ({
       kind,
       start: match.index,

@@ -90,13 +90,14 @@ export function prepare(sentence: string, options: ProtectOptions = {}): Masked 
     const { start, end } = entity;
     if (start < end) return { start, end, text: mask, kept: entity };
     // A mark between two words must not melt into them.
-    const left = /\S$/.test(sentence.slice(0, start)) ? ' ' : '';
-    const right = /^\S/.test(sentence.slice(end)) ? ' ' : '';
+    const left = isWord(sentence.charAt(start - 1)) ? ' ' : '';
+    const right = isWord(sentence.charAt(end)) ? ' ' : '';
     return { start, end, text: left + mask + right, kept: entity };
   });
   for (const { index, 0: text } of sentence.matchAll(wrap)) {
     const end = index + text.length;
-    if (!kept.some((entity) => entity.start < end && index < entity.end)) edits.push({ start: index, end, text: ' ' });
+    if (!kept.some((entity) => entity.start < end && index < entity.end))
+      edits.push({ start: index, end, text: ' ' });
   }
   edits.sort((a, b) => a.start - b.start || a.end - b.end);
 
@@ -128,7 +129,10 @@ export function keptIn(sentence: string, options: ProtectOptions = {}): Kept[] {
       const text = sentence.slice(start, end);
       return keep(kind, start, end, kind === 'glossary' ? translationOf(text, start, terms) : text);
     }),
-    ...objects.map((object) => ({ ...keep('object', object.start, object.end, object.value), objects: [object] })),
+    ...objects.map((object) => ({
+      ...keep('object', object.start, object.end, object.value),
+      objects: [object],
+    })),
   ].sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
@@ -156,6 +160,8 @@ function translationOf(found: string, start: number, terms: ReadonlyMap<string, 
   return start === 0 ? value.charAt(0).toUpperCase() + value.slice(1) : value;
 }
 
+const isWord = (character: string) => /[\p{L}\p{N}\p{M}\uFFFC\uDC00-\uDFFF\uD800-\uDBFF]/u.test(character);
+
 /** Whether letters are left to translate beside the given passages. */
 function hasWords(sentence: string, passages: readonly { start: number; end: number }[]): boolean {
   const sorted = [...passages].sort((a, b) => a.start - b.start);
@@ -182,7 +188,18 @@ function merge(found: readonly Kept[]): Kept[] {
 }
 
 // From what a model copies well to what it must never touch.
-const risk: EntityKind[] = ['handle', 'emoji', 'version', 'foreign', 'placeholder', 'path', 'email', 'tag', 'code', 'url'];
+const risk: EntityKind[] = [
+  'handle',
+  'emoji',
+  'version',
+  'foreign',
+  'placeholder',
+  'path',
+  'email',
+  'tag',
+  'code',
+  'url',
+];
 
 function atMost(kept: Kept[], count: number): Kept[] {
   if (kept.length <= count) return kept;

@@ -122,7 +122,12 @@ function finish(
 }
 
 /** Puts an item in the place of its mark, set off from its neighbours if it was so in the source. */
-function replacement(text: string, { start, end }: { start: number; end: number }, item: Item, masked: string): Repair {
+function replacement(
+  text: string,
+  { start, end }: { start: number; end: number },
+  item: Item,
+  masked: string,
+): Repair {
   if (!item.value) return { ...deletion(text, { start, end }), item };
   const apart = (source: string, target: string) => /\s/.test(source) && /[\p{L}\p{N}⟦⟧]/u.test(target);
   const left = apart(masked.charAt(item.masked[0] - 1), text.charAt(start - 1)) ? ' ' : '';
@@ -134,17 +139,20 @@ function replacement(text: string, { start, end }: { start: number; end: number 
 
 /** Takes a mark out, and a blank that would be one too many. */
 function deletion(text: string, { start, end }: { start: number; end: number }): Repair {
-  if (start === 0) return { start, end: end + (/^\s*/.exec(text.slice(end))?.[0].length ?? 0), text: '' };
-  const blank = /\s$/.test(text.slice(0, start)) && /^(?:[\s.,;:!?…)\]”»]|$)/.test(text.slice(end));
-  return { start: start - (blank ? 1 : 0), end, text: '' };
+  const [before, after] = [text.slice(Math.max(0, start - 2), start), text.slice(end)];
+  const left = /\s$/.test(before) && /^(?:[\s.,;:!?…)\]”»]|$)/.test(after) ? 1 : 0;
+  const right = /^$|[([{“„«]$/.test(before) ? (/^\s*/.exec(after)?.[0].length ?? 0) : 0;
+  return { start: start - left, end: end + right, text: '' };
 }
 
 /** The number that most likely was meant: the most common digits at the start and the end. */
 function mostAlike(lost: NumberToken, candidates: readonly NumberToken[]): NumberToken | undefined {
   const likeness = ({ digits }: NumberToken) => {
-    const common = (a: string[], b: string[]) => a.findIndex((digit, i) => digit !== b[i]);
-    const [a, b] = [[...lost.digits, ''], [...digits, ' ']];
-    return common(a, b) + common([...lost.digits].reverse().concat(''), [...digits].reverse().concat(' '));
+    let [start, end] = [0, 0];
+    const length = Math.min(digits.length, lost.digits.length);
+    while (start < length && digits[start] === lost.digits[start]) ++start;
+    while (end < length && digits.at(-1 - end) === lost.digits.at(-1 - end)) ++end;
+    return start + end;
   };
   return [...candidates].sort((a, b) => likeness(b) - likeness(a))[0];
 }
@@ -163,14 +171,16 @@ function insertions(
   const links = alignment ? linksOf(alignment, units) : linksByPosition(plain(masked), plain(text), units);
   const sorted = missing
     .map((thing) => {
-      if (!('mask' in thing)) return { value: masked.slice(thing.start, thing.end), span: [thing.start, thing.end] as Span };
+      if (!('mask' in thing))
+        return { value: masked.slice(thing.start, thing.end), span: [thing.start, thing.end] as Span };
       return { value: thing.value, span: thing.masked, item: thing };
     })
     .sort((a, b) => a.span[0] - b.span[0]);
   const lost = new Set(sorted.flatMap(({ item }) => item ?? []));
   const others = items.filter((item) => !lost.has(item)).map(({ masked: span }) => span);
   const isWord = (part: Span) =>
-    /[\p{L}\p{N}]/u.test(masked.slice(...part).replace(/⟦\d⟧/g, '')) || others.some((o) => o[0] >= part[0] && o[1] <= part[1]);
+    /[\p{L}\p{N}]/u.test(masked.slice(...part).replace(/⟦\d⟧/g, '')) ||
+    others.some((o) => o[0] >= part[0] && o[1] <= part[1]);
   return sorted.map(({ value, span, item }): Repair => {
     const after = masked.slice(span[1]);
     let at: number;
@@ -207,7 +217,10 @@ function lineBreaks(text: string, { masked, breaks }: Masked, repairs: readonly 
   );
   return breaks.flatMap(({ at, text: wrap }) => {
     const wanted = (at * text.length) / masked.length;
-    const nearest = blanks.reduce((a, b) => (Math.abs(b - wanted) < Math.abs(a - wanted) ? b : a), blanks[0] ?? -1);
+    const nearest = blanks.reduce(
+      (a, b) => (Math.abs(b - wanted) < Math.abs(a - wanted) ? b : a),
+      blanks[0] ?? -1,
+    );
     if (nearest < 0) return [];
     blanks.splice(0, blanks.indexOf(nearest) + 1);
     return [{ start: nearest, end: nearest + 1, text: wrap }];

@@ -52,10 +52,12 @@ function sentencesOf(text: string, language: string): Span[] {
   const punctuation = punctuationOf(language);
   const spans: Span[] = [];
   let start = 0;
+  let next = 0;
   for (const boundary of [...boundariesOf(flat, language), flat.length]) {
     const end = Math.max(boundary, closingAfter(flat, boundary, language));
     if (end < flat.length) {
-      if (end <= start || entities.some((entity) => entity.start < end && end < entity.end)) continue;
+      while ((entities[next]?.end ?? Infinity) <= end) ++next;
+      if (end <= start || (entities[next]?.start ?? Infinity) < end) continue;
       if (goesOn(flat.slice(start, end).trimEnd(), flat.slice(end).trimStart(), punctuation)) continue;
     }
     const part = flat.slice(start, end);
@@ -77,17 +79,21 @@ function closingAfter(text: string, boundary: number, language: string): number 
 }
 
 /** Whether no sentence ends between two parts, though one of the usual marks stands there. */
-function goesOn(before: string, after: string, { inner, beforeNumber, starters, ordinals }: Punctuation): boolean {
+function goesOn(
+  before: string,
+  after: string,
+  { inner, beforeNumber, starters, ordinals }: Punctuation,
+): boolean {
   if (/^["'“‘«(]?\p{Ll}/u.test(after) || /^[,;:]/.test(after)) return true;
   if (!/[\p{L}\p{N}]/u.test(before)) return true; // "… and", "- ", a lonely emoji
-  if (!before.endsWith('.') || /\.\.$/.test(before)) return false;
+  if (!before.endsWith('.') || before.endsWith('..')) return false;
 
   const word = /[^\s("'“„«[]*$/.exec(before.slice(-40, -1))?.[0] ?? '';
   const spelled = word.toLowerCase();
   const next = /^["'“„‘«(]*([\p{L}\p{M}'’-]+)/u.exec(after)?.[1] ?? '';
   const starter = starters.has(next.toLowerCase());
   if (/^\p{Ll}$/u.test(word) || inner.has(spelled)) return true; // "z." of "z. B."
-  if (beforeNumber.has(spelled)) return /^[\d(#§]|^\p{Lu}\b/u.test(after);
+  if (beforeNumber.has(spelled)) return /^(?:[\d(#§]|\p{Lu}\d)/u.test(after);
   if (/^\p{Lu}$/u.test(word)) {
     // "z. B. Das": an abbreviation in parts. "J. R. R. Tolkien": initials. "So do I.": neither.
     if (/(?:^|\s)\p{Ll}\.\s?\p{Lu}\.$/u.test(before)) return true;
@@ -102,8 +108,30 @@ function goesOn(before: string, after: string, { inner, beforeNumber, starters, 
 /** Where sentences may end, by the rules of Unicode. */
 function boundariesOf(text: string, language: string): number[] {
   const segmenter = segmenterOf(language);
-  if (segmenter) return Array.from(segmenter.segment(text), ({ index }) => index).slice(1);
-  return Array.from(text.matchAll(/[.!?…]+["'”’»)\]]*\s+|[。！？]+[」』）]*/gu), (m) => m.index + m[0].length);
+  if (segmenter) return segmentedBy(segmenter, text);
+  return Array.from(
+    text.matchAll(/[.!?…]+["'”’»)\]]*\s+|[。！？]+[」』）]*/gu),
+    (m) => m.index + m[0].length,
+  );
+}
+
+/** The segmenter's time grows with the square of the text: it gets one window after the other. */
+function segmentedBy(segmenter: Intl.Segmenter, text: string): number[] {
+  const boundaries: number[] = [];
+  let start = 0;
+  for (let size = 2048; start < text.length; size = 2048) {
+    let found: number[];
+    // The last sentence in a window may go on behind it, so a window needs two.
+    do {
+      const window = text.slice(start, start + size);
+      found = Array.from(segmenter.segment(window), ({ index }) => start + index);
+      size *= 2;
+    } while (found.length < 2 && start + size / 2 < text.length);
+    const isLast = start + size / 2 >= text.length;
+    boundaries.push(...found.slice(1));
+    start = isLast ? text.length : (found.at(-1) ?? text.length);
+  }
+  return boundaries;
 }
 
 const segmenters = new Map<string, Intl.Segmenter | undefined>();

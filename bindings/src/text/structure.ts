@@ -44,7 +44,12 @@ export function proseOf(text: string, markdown = true): Span[] {
     const body = text.slice(start + at, end);
     const last = passages.at(-1);
     const layout = line.slice(0, at).replace(/[^>]/g, '');
-    if (last && open?.at === last[1] && open.mark === layout && continues(text.slice(...last), line.slice(0, at), body)) {
+    if (
+      last &&
+      open?.at === last[1] &&
+      open.mark === layout &&
+      continues(text.slice(...last), line.slice(0, at), body)
+    ) {
       last[1] = end - (/\s*$/.exec(body)?.[0].length ?? 0);
     } else {
       let from = start + at;

@@ -108,9 +108,14 @@ function partsOf({ text, objects = [] }: Sentence, sentence: number, options: Tr
     const source = part.trim();
     const end = start + source.length;
     const own = objects
-      .filter((object) => object.start >= from && object.end <= to && (object.start < to || to === text.length))
+      .filter(
+        (object) => object.start >= from && object.end <= to && (object.start < to || to === text.length),
+      )
       .map((object) => {
-        const moved = { start: clamp(object.start, start, end) - start, end: clamp(object.end, start, end) - start };
+        const moved = {
+          start: clamp(object.start, start, end) - start,
+          end: clamp(object.end, start, end) - start,
+        };
         return { ...object, ...moved, original: object };
       });
     const ownOptions = { ...protection, objects: own };
@@ -138,8 +143,14 @@ async function attempt(parts: readonly Part[], translate: TranslateTexts): Promi
 
 /** The result for a text that needs no model. */
 function unchanged({ source, verbatim, items }: Verbatim): Restored {
-  const placed = items.flatMap(({ objects, masked: [start, end] }) => objects.map((object) => ({ object, start, end })));
-  const alignment: Alignment = { source: [[0, source.length]], target: [[0, verbatim.length]], weights: [[1]] };
+  const placed = items.flatMap(({ objects, masked: [start, end] }) =>
+    objects.map((object) => ({ object, start, end })),
+  );
+  const alignment: Alignment = {
+    source: [[0, source.length]],
+    target: [[0, verbatim.length]],
+    weights: [[1]],
+  };
   return { text: verbatim, problems: [], placed, alignment };
 }
 

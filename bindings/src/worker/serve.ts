@@ -42,14 +42,23 @@ export function serve(scope: Scope): void {
         return { type: 'loaded', info: describe(loaded) };
       case 'count': {
         const { translator } = existing(loaded);
-        return { type: 'counted', id: request.id, counts: request.segments.map((text) => translator.countTokens(text)) };
+        return {
+          type: 'counted',
+          id: request.id,
+          counts: request.segments.map((text) => translator.countTokens(text)),
+        };
       }
       case 'translate':
         return translate(existing(loaded), request.id, request.segments, request.options);
     }
   }
 
-  async function translate(engine: Loaded, id: number, segments: string[], options: SearchOptions): Promise<Reply> {
+  async function translate(
+    engine: Loaded,
+    id: number,
+    segments: string[],
+    options: SearchOptions,
+  ): Promise<Reply> {
     const start = performance.now();
     const job = engine.translator.start(segments.map(wellFormed), options);
     if (typeof job === 'string') return { type: 'failed', id, reason: job };
@@ -92,7 +101,8 @@ async function load(scope: Scope, { model, variant, kernel }: Request & { type: 
   const engine = await loadEngine(variant);
   const buffer = new engine.module.ModelBuffer(size);
   try {
-    if (size > 0 && !buffer.allocated) throw new Refusal(`There is not enough memory for a model of ${size} bytes.`, true);
+    if (size > 0 && !buffer.allocated)
+      throw new Refusal(`There is not enough memory for a model of ${String(size)} bytes.`, true);
     let offset = 0;
     for await (const chunk of chunks) {
       if (offset + chunk.length > size) throw new Refusal('The model has changed while it was read.');

@@ -1,0 +1,186 @@
+// Translates HTML as a string: nothing is parsed into a document, so nothing can be executed.
+import { isTranslatable, isUntranslated, isVoid, roleOf } from './elements.js';
+import { decode, decodeReference, encodeAttribute, encodeText, referencePattern } from './html-entities.js';
+import type { TagToken, Token } from './html-tokenizer.js';
+import { tokenize } from './html-tokenizer.js';
+import type { Block } from './inline.js';
+import { translateBlocks } from './inline.js';
+import type { InlineToken } from './plain.js';
+import type { TranslateOptions, TranslateTexts } from './translate.js';
+
+/** Markup as it is written; attributes are changed in it after their translation. */
+interface Written {
+  html: string;
+}
+
+/** A piece of the output: markup, or a block that is translated. */
+type Part = Written | { block: Block<Written> };
+
+/** An attribute's text on its way through the model. */
+interface AttributeJob {
+  tag: Written;
+  /** Where the value stands in the tag. */
+  span: [start: number, end: number];
+  quote: string;
+  text: string;
+}
+
+/** Translates the text of an HTML document or fragment; every tag stays, and stays what it is. */
+export async function translateHTML(
+  html: string,
+  options: TranslateOptions,
+  translate: TranslateTexts,
+): Promise<string> {
+  const { parts, attributes } = read(tokenize(html));
+  const blocks = parts.flatMap((part) => ('block' in part ? [part.block] : []));
+  const texts = attributes.map(({ text }): Block<Written> => ({
+    tokens: [{ kind: 'text', text }],
+    lines: true,
+  }));
+  const results = await translateBlocks([...blocks, ...texts], options, translate);
+
+  // From the last attribute to the first, so that offsets in the same tag stay true.
+  attributes.reverse().forEach((attribute, i) => {
+    setAttribute(attribute, results[results.length - 1 - i] ?? []);
+  });
+  const translated = results.values();
+  return parts
+    .map((part) => ('block' in part ? write(part.block.tokens, translated.next().value ?? []) : part.html))
+    .join('');
+}
+
+/** Sorts tokens into blocks, the markup between them, and attributes. */
+function read(tokens: readonly Token[]): { parts: Part[]; attributes: AttributeJob[] } {
+  const parts: Part[] = [];
+  const attributes: AttributeJob[] = [];
+  let running: InlineToken<Written>[] = [];
+  const between = (tag: Written) => {
+    if (running.length) parts.push({ block: { tokens: running } });
+    running = [];
+    parts.push(tag);
+  };
+  for (let i = 0; i < tokens.length; ++i) {
+    const token = tokens[i];
+    if (!token) break;
+    const tag = { html: token.raw };
+    if (token.kind === 'text') {
+      running.push(...textOf(token.raw));
+    } else if (token.kind === 'comment') {
+      running.push({ kind: 'point', name: '', tag });
+    } else if (token.kind !== 'start' && token.kind !== 'end') {
+      between(tag);
+    } else {
+      const { name } = token;
+      const role = roleOf(name, token.kind === 'start' ? readerOf(token) : () => undefined);
+      if (token.kind === 'end') {
+        if (role === 'block' || role === 'kept') between(tag);
+        else running.push({ kind: isVoid(name) ? 'point' : 'close', name, tag });
+        continue;
+      }
+      if (role === 'block' || role === 'inline' || isVoid(name)) attributes.push(...attributesOf(token, tag));
+      else {
+        const end = endOf(tokens, i, role === 'kept');
+        tag.html = tokens
+          .slice(i, end)
+          .map(({ raw }) => raw)
+          .join('');
+        i = end - 1;
+      }
+      if (role === 'block' || role === 'kept') between(tag);
+      else running.push({ kind: role === 'inline' ? 'open' : role, name, tag });
+    }
+  }
+  if (running.length) parts.push({ block: { tokens: running } });
+  return { parts, attributes };
+}
+
+const readerOf = (token: TagToken) => (name: string) =>
+  token.attributes.find((attribute) => attribute.name === name)?.value;
+
+/** The index after the end of an element; without an end tag, at the next block or, for a block, at the end of all. */
+function endOf(tokens: readonly Token[], start: number, block: boolean): number {
+  const first = tokens[start];
+  if (first?.kind !== 'start' || (first.selfClosing && (first.name === 'svg' || first.name === 'math')))
+    return start + 1;
+  let depth = 1;
+  let nextBlock = tokens.length;
+  for (let i = start + 1; i < tokens.length; ++i) {
+    const token = tokens[i];
+    if (token?.kind !== 'start' && token?.kind !== 'end') continue;
+    if (token.name === first.name) depth += token.kind === 'end' ? -1 : 1;
+    if (depth === 0) return i + 1;
+    if (!block && nextBlock > i && roleOf(token.name, () => undefined) === 'block') nextBlock = i;
+  }
+  return nextBlock;
+}
+
+/** Decodes text; a character reference that is not known goes through as it is. */
+function textOf(raw: string): InlineToken<Written>[] {
+  const tokens: InlineToken<Written>[] = [];
+  let done = 0;
+  const plain = (to: number) => {
+    if (done < to) tokens.push({ kind: 'text', text: raw.slice(done, to) });
+  };
+  for (const match of raw.matchAll(referencePattern)) {
+    const [reference] = match;
+    const character = decodeReference(match);
+    if (character === reference) continue;
+    plain(match.index);
+    done = match.index + reference.length;
+    if (character === undefined) tokens.push({ kind: 'object', name: '', tag: { html: reference } });
+    else tokens.push({ kind: 'text', text: character, raw: reference });
+  }
+  plain(raw.length);
+  return tokens;
+}
+
+function attributesOf(token: TagToken, tag: Written): AttributeJob[] {
+  const reader = readerOf(token);
+  if (isUntranslated(reader)) return [];
+  const seen = new Set<string>();
+  return token.attributes.flatMap(({ name, value, span, quote }) => {
+    // Of attributes with the same name browsers see only the first.
+    const text =
+      span && !seen.has(name) && isTranslatable(token.name, name, reader) ? decode(value) : undefined;
+    seen.add(name);
+    return text !== undefined && span ? [{ tag, span, quote, text }] : [];
+  });
+}
+
+function setAttribute(
+  { tag, span: [start, end], quote, text }: AttributeJob,
+  result: readonly InlineToken<Written>[],
+) {
+  const translation = result
+    .map((token) => (token.kind === 'text' ? (token.raw ?? token.text) : ''))
+    .join('');
+  if (translation === text) return;
+  const written = encodeAttribute(translation, quote);
+  tag.html = tag.html.slice(0, start) + (quote ? written : `"${written}"`) + tag.html.slice(end);
+}
+
+/** Writes a block; one in which nothing changed, to the letter as it was. */
+function write(source: readonly InlineToken<Written>[], result: readonly InlineToken<Written>[]): string {
+  const letters = (tokens: readonly InlineToken<Written>[]) =>
+    tokens.map((token) => (token.kind === 'text' ? (token.raw ?? token.text) : token.tag.html)).join('');
+  const before = letters(source);
+  if (letters(result) === before) return before;
+
+  let html = '';
+  let text = '';
+  const flush = () => {
+    html += text.replace(/&$/, '&amp;');
+    text = '';
+  };
+  for (const token of result) {
+    if (token.kind !== 'text') {
+      flush();
+      html += token.tag.html;
+    } else {
+      // Even what stays as it was gets its signs encoded: new neighbours might make a tag of them.
+      text += token.raw === undefined ? encodeText(token.text) : token.raw.replace(/</g, '&lt;');
+    }
+  }
+  flush();
+  return html;
+}

@@ -1,0 +1,279 @@
+// Models over a bad network, in a bad cache, and without either.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { ModelStore, Translator } from '../../dist/node.js';
+import { type Fault, FaultServer } from './fault-server.js';
+import { rejection, temporaryDirectory, tinyModel } from './tiny-model.js';
+
+const tiny = tinyModel();
+const sha256 = createHash('sha256').update(tiny.bytes).digest('hex');
+const size = tiny.bytes.length;
+const file = '/models/en-de/model.octavo';
+const timing = { stall: 200, pause: 5, attempts: 3 };
+
+let server: FaultServer;
+let directory: ReturnType<typeof temporaryDirectory>;
+
+const entry = {
+  source: 'en',
+  target: 'de',
+  name: 'tiny',
+  file: 'en-de/model.octavo',
+  bytes: size,
+  sha256,
+  license: 'MIT',
+};
+const registry = (changes = {}) => JSON.stringify({ version: 1, models: [{ ...entry, ...changes }] });
+const newStore = () =>
+  new ModelStore({
+    registry: server.url('/models/registry.json'),
+    directory: join(directory.path, 'cache'),
+    timing,
+  });
+
+beforeAll(async () => {
+  server = await new FaultServer().start();
+});
+afterAll(() => server.stop());
+beforeEach(() => {
+  directory = temporaryDirectory();
+  server.requests.length = 0;
+  server.put('/models/registry.json', registry());
+  server.put(file, tiny.bytes);
+  server.spoil(file);
+  server.spoil('/models/registry.json');
+});
+afterEach(() => {
+  directory.delete();
+});
+
+/** Opens the model and checks that it is the right one. */
+async function open(store = newStore(), signal?: AbortSignal) {
+  const progress: number[] = [];
+  const opened = await store.open('en', 'de', (loaded) => progress.push(loaded), signal);
+  expect(
+    createHash('sha256')
+      .update(await opened.read())
+      .digest('hex'),
+  ).toBe(sha256);
+  return progress;
+}
+
+describe('a download', () => {
+  test('tells its progress in bytes and asks for nothing but registry and model', async () => {
+    const progress = await open();
+    expect(progress[0]).toBe(0);
+    expect(progress.at(-1)).toBe(size);
+    expect(server.requests.map(({ path }) => path)).toEqual(['/models/registry.json', file]);
+  });
+
+  test('is resumed where it was cut, as often as it takes', async () => {
+    server.spoil(file, { cutAfter: 30_000 }, { cutAfter: 1 }, { cutAfter: 20_000 });
+    await open();
+    expect(server.ranges(file)).toEqual(['', 'bytes=30000-', 'bytes=30001-', 'bytes=50001-']);
+  });
+
+  test('is resumed after silence', async () => {
+    server.spoil(file, { stallAfter: 10_000 });
+    await open();
+    expect(server.ranges(file)).toEqual(['', 'bytes=10000-']);
+  });
+
+  test('begins again where the server cannot resume', async () => {
+    server.spoil(file, { cutAfter: 30_000 }, { noRange: true });
+    await open();
+    expect(server.ranges(file)).toEqual(['', 'bytes=30000-']);
+  });
+
+  test('goes on in a later visit', async () => {
+    server.spoil(file, { cutAfter: 50_000 }, { status: 503 }, { status: 503 }, { status: 503 });
+    expect((await rejection(open())).name).toBe('NetworkError');
+    const progress = await open();
+    expect(progress[0]).toBe(50_000);
+    expect(server.ranges(file).at(-1)).toBe('bytes=50000-');
+    expect(await newStore().list()).toHaveLength(1);
+  });
+
+  test('begins again if the beginning was of another file', async () => {
+    server.spoil(file, { wrongByte: true, cutAfter: 50_000 }, { status: 404 });
+    expect((await rejection(open())).name).toBe('NetworkError');
+    await open();
+    expect(server.ranges(file).slice(-2)).toEqual(['bytes=50000-', '']);
+  });
+
+  test('survives errors of the server that pass, and redirections', async () => {
+    server.put('/elsewhere', tiny.bytes);
+    server.spoil(file, { status: 500 }, { status: 429 }, { redirect: '/elsewhere' });
+    await open();
+  });
+
+  test.each<[string, Fault[], RegExp]>([
+    ['not there', [{ status: 404 }], /answered 404/],
+    ['forbidden', [{ status: 403 }], /answered 403/],
+    ['always broken', [{ status: 500 }, { status: 500 }, { status: 500 }], /answered 500/],
+    ['another file', [{ wrongByte: true }], /SHA-256/],
+    ['too long', [{ extraBytes: 100 }], /longer than/],
+    ['too short', Array<Fault>(9).fill({ extraBytes: -100 }), /could not be downloaded/],
+    ['silent', Array<Fault>(9).fill({ stallAfter: 0 }), /silent/],
+  ])('that is %s fails with a NetworkError, and the next one works', async (_, faults, message) => {
+    server.spoil(file, ...faults);
+    const error = await rejection(open());
+    expect(error.name).toBe('NetworkError');
+    expect(error.message).toMatch(message);
+    expect(await newStore().list()).toEqual([]);
+    server.spoil(file);
+    await open();
+  });
+
+  test('can be aborted, and keeps what it has', async () => {
+    server.spoil(file, { stallAfter: 40_000 });
+    const controller = new AbortController();
+    setTimeout(() => {
+      controller.abort();
+    }, 50);
+    const error = await rejection(open(newStore(), controller.signal));
+    expect(error.name).toBe('AbortError');
+    await waitUntil(() =>
+      readdirSync(join(directory.path, 'cache')).some((name) => name.startsWith('partial-')),
+    );
+    await open();
+    expect(server.ranges(file)).toEqual(['', 'bytes=40000-']);
+  });
+});
+
+describe('a cache', () => {
+  test('makes the second time fast and offline', async () => {
+    await open();
+    server.spoil('/models/registry.json', { status: 500 });
+    server.spoil(file, { status: 500 });
+    await open();
+    expect(server.ranges(file)).toHaveLength(1);
+  });
+
+  test.each([
+    ['changed', (bytes: Uint8Array) => bytes.fill(7, 1000, 1010)],
+    ['cut', (bytes: Uint8Array) => bytes.subarray(0, 1000)],
+    ['emptied', () => new Uint8Array()],
+  ])('with a %s file is mended', async (_, spoil) => {
+    await open();
+    const cached = join(directory.path, 'cache', `model-${sha256}.octavo`);
+    writeFileSync(cached, spoil(readFileSync(cached)));
+    await open();
+    expect(server.ranges(file)).toEqual(['', '']);
+  });
+
+  test('with a broken note is mended', async () => {
+    await open();
+    writeFileSync(join(directory.path, 'cache', `model-${sha256}.json`), '{"kind":');
+    await open();
+    expect(server.ranges(file)).toEqual(['', '']);
+    expect(await newStore().list()).toHaveLength(1);
+  });
+
+  test('that cannot be written to, as on a full disk, does not keep anybody from translating', async () => {
+    mkdirSync(directory.path, { recursive: true });
+    writeFileSync(join(directory.path, 'cache'), 'a file where the directory should be');
+    await open();
+    await open();
+    expect(server.ranges(file)).toHaveLength(2);
+  });
+
+  test('is listed and deleted from', async () => {
+    const store = newStore();
+    await open(store);
+    const [model] = await store.list();
+    expect(model).toMatchObject({
+      name: 'tiny',
+      sourceLanguage: 'en',
+      targetLanguage: 'de',
+      bytes: size,
+      sha256,
+    });
+    expect(await store.availability('en', 'de')).toBe('available');
+    expect(await store.delete(model?.id ?? '')).toBe(true);
+    expect(await store.delete(model?.id ?? '')).toBe(false);
+    expect(await store.list()).toEqual([]);
+    expect(await store.availability('en', 'de')).toBe('downloadable');
+    await open(store);
+    await store.clear();
+    expect(readdirSync(join(directory.path, 'cache'))).toEqual([]);
+  });
+
+  test('leaves no temporary files', async () => {
+    await Promise.all([open(), open(), open()]);
+    const names = readdirSync(join(directory.path, 'cache'));
+    expect(names.filter((name) => !/^(model|registry)-[\da-f]+\.(octavo|json)$/.test(name))).toEqual([]);
+  });
+});
+
+describe('two stores at once', () => {
+  test('share one download', async () => {
+    const progress = await Promise.all([open(newStore()), open(newStore())]);
+    expect(progress.map((list) => list.at(-1))).toEqual([size, size]);
+    expect(server.ranges(file)).toEqual(['']);
+  });
+
+  test('do not stop each other', async () => {
+    server.spoil(file, { stallAfter: 10_000 });
+    const controller = new AbortController();
+    const first = rejection(open(newStore(), controller.signal));
+    const second = open(newStore());
+    await waitUntil(() => server.ranges(file).length === 1);
+    expect(await newStore().availability('en', 'de')).toBe('downloading');
+    controller.abort();
+    expect((await first).name).toBe('AbortError');
+    await second;
+    expect(server.ranges(file)).toEqual(['', 'bytes=10000-']);
+  });
+});
+
+describe('a registry', () => {
+  test.each([
+    ['is not there', { status: 404 }, undefined, /answered 404/],
+    ['is not JSON', {}, '<html>', /not a registry/],
+    ['is of the future', {}, '{"version": 2, "models": []}', /version 1/],
+    ['lacks checksums', {}, registry({ sha256: 'none' }), /SHA-256/],
+    ['lacks sizes', {}, registry({ bytes: -1 }), /size/],
+  ])('that %s is told about', async (_, fault, text, message) => {
+    if (text !== undefined) server.put('/models/registry.json', text);
+    server.spoil('/models/registry.json', fault);
+    const error = await rejection(open());
+    expect(error.name).toBe('NetworkError');
+    expect(error.message).toMatch(message);
+    server.spoil('/models/registry.json', fault);
+    expect(await newStore().availability('en', 'de')).toBe('unavailable');
+  });
+
+  test('may be a file, and its models too', async () => {
+    mkdirSync(join(directory.path, 'en-de'), { recursive: true });
+    writeFileSync(join(directory.path, 'en-de/model.octavo'), tiny.bytes);
+    const path = join(directory.path, 'registry.json');
+    writeFileSync(path, registry());
+    for (const location of [path, pathToFileURL(path), pathToFileURL(path).href]) {
+      const store = new ModelStore({ registry: location, directory: join(directory.path, 'cache') });
+      expect(await store.availability('en-GB', 'de-AT')).toBe('available');
+      await open(store);
+    }
+    writeFileSync(path, registry({ sha256: '0'.repeat(64) }));
+    expect((await rejection(open(new ModelStore({ registry: path })))).message).toMatch(/SHA-256/);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+test('a model by its address is downloaded once, and then kept', async () => {
+  const store = newStore();
+  for (let i = 0; i < 2; ++i) {
+    const translator = await Translator.create({ model: server.url(file), store });
+    expect(translator.targetLanguage).toBe('de');
+    translator.destroy();
+  }
+  expect(server.requests.map(({ path }) => path)).toEqual([file]);
+  expect(await store.list()).toHaveLength(1);
+});
+
+async function waitUntil(condition: () => boolean) {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
