@@ -25,7 +25,15 @@ function functions(source) {
   const compiler = join(root, 'build/toolchain/emscripten/em++');
   const llvm = runQuietly(join(root, 'build/toolchain/emscripten/em-config'), ['LLVM_ROOT']).trim();
   const object = join(root, 'build/float-free', `${basename(source)}.o`);
-  const flags = ['-std=c++20', '-O1', '-fno-inline', '-msimd128', '-mrelaxed-simd', '-fno-exceptions', '-fno-rtti'];
+  const flags = [
+    '-std=c++20',
+    '-O1',
+    '-fno-inline',
+    '-msimd128',
+    '-mrelaxed-simd',
+    '-fno-exceptions',
+    '-fno-rtti',
+  ];
   const include = ['-Iengine/include', '-Iengine/src'];
   runQuietly(compiler, [...flags, ...include, '-c', join('engine/src', source), '-o', object]);
   const listing = runQuietly(join(llvm, 'llvm-objdump'), ['-d', '-C', '--no-show-raw-insn', object]);
@@ -56,8 +64,10 @@ export const checkFloatFree = () =>
     for (const source of [...layers, 'integer_transformer.cc']) {
       check(source, (code) => code.some((op) => element.test(op)) && code.some((op) => arithmetic.test(op)));
     }
-    if (checked < 40) throw new Trouble(`Only ${checked} functions were found: the disassembly is not what it was.`);
-    if (offences.length > 0) throw new Trouble(`Floating point meets tensor elements in ${offences.join('; ')}.`);
+    if (checked < 40)
+      throw new Trouble(`Only ${checked} functions were found: the disassembly is not what it was.`);
+    if (offences.length > 0)
+      throw new Trouble(`Floating point meets tensor elements in ${offences.join('; ')}.`);
     say(`   ${checked} functions of the forward pass disassembled`);
   });
 

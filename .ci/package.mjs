@@ -122,22 +122,20 @@ function publicDeclarations(name, found = new Set()) {
 function writeCommonJSDeclarations() {
   const api = readFileSync(join(dist, 'api.d.ts'), 'utf8');
   const names = [...api.matchAll(/export (type )?\{([^}]+)\}/g)].flatMap(([, allTypes, list]) =>
-    list
-      .split(',')
-      .map((entry) => ({
-        type: Boolean(allTypes) || /^\s*type\s/.test(entry),
-        name: entry.replace(/^\s*type\s/, '').trim(),
-      })),
+    list.split(',').map((entry) => ({
+      type: Boolean(allTypes) || /^\s*type\s/.test(entry),
+      name: entry.replace(/^\s*type\s/, '').trim(),
+    })),
   );
-  const source = "import('./node.js', { with: { 'resolution-mode': 'import' } })";
+  const source = "import type * as octavo from './node.js' with { 'resolution-mode': 'import' };";
   const lines = names
     .filter(({ name }) => name)
     .flatMap(({ type, name }) => [
       // Classes, by their capital, are types and values at the same time.
-      ...(type || /^[A-Z]/.test(name) ? [`export type ${name} = ${source}.${name};`] : []),
-      ...(type ? [] : [`export declare const ${name}: typeof ${source}.${name};`]),
+      ...(type || /^[A-Z]/.test(name) ? [`export type ${name} = octavo.${name};`] : []),
+      ...(type ? [] : [`export declare const ${name}: typeof octavo.${name};`]),
     ]);
-  writeFileSync(join(dist, 'node.d.cts'), `${lines.join('\n')}\n`);
+  writeFileSync(join(dist, 'node.d.cts'), `${[source, ...lines].join('\n')}\n`);
 }
 
 /** The package's own package.json: ours without what only developers need. */

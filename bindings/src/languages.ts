@@ -3,9 +3,11 @@
 /** The canonical form of a tag: `EN-gb` becomes `en-GB`. Throws a `RangeError` for what is no tag. */
 export function canonicalTag(tag: string): string {
   if (typeof tag !== 'string') throw new TypeError('A language must be given as a BCP 47 tag, such as "en".');
-  const canonical = Intl.getCanonicalLocales(tag)[0];
-  if (canonical === undefined) throw new RangeError('A language must not be empty.');
-  return canonical;
+  try {
+    return new Intl.Locale(tag).toString();
+  } catch {
+    throw new RangeError(`"${tag}" is not a language tag (BCP 47).`);
+  }
 }
 
 /**

@@ -51,7 +51,7 @@ export class WorkerPool {
   readonly #seats: Seat[] = [];
   readonly #total: Stats = { milliseconds: 0, tokens: 0, memoryBytes: 0 };
   readonly #memory = new Map<Seat, number>();
-  #destroyed = false;
+  #destroyed: Error | undefined;
   #lastId = 0;
 
   constructor(options: PoolOptions) {
@@ -102,7 +102,7 @@ export class WorkerPool {
 
   /** Ends all workers at once; whatever is pending is rejected. */
   destroy(reason: Error = failure('AbortError', 'The translator was destroyed.')): void {
-    this.#destroyed = true;
+    this.#destroyed ??= reason;
     for (const seat of this.#seats.splice(0)) {
       this.#close(seat);
       seat.rejectLoaded(reason);
@@ -112,8 +112,7 @@ export class WorkerPool {
   }
 
   #run(work: Work, signal: AbortSignal | undefined): Promise<Answer> {
-    if (this.#destroyed)
-      return Promise.reject(failure('InvalidStateError', 'The translator has been destroyed.'));
+    if (this.#destroyed) return Promise.reject(this.#destroyed);
     if (signal?.aborted) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
       const task: Task = { id: ++this.#lastId, work, resolve, reject };

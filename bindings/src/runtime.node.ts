@@ -10,7 +10,9 @@ import type { Reply } from './worker/protocol.js';
 /** What Node offers. */
 export const node: Runtime = {
   startWorker(listener) {
-    const worker = new Worker(new URL('./worker.node.js', import.meta.url));
+    const worker = new Worker(new URL('./worker.node.js', import.meta.url), {
+      execArgv: [], // those of the program, such as --input-type, may not suit a worker
+    });
     worker.on('message', (reply: Reply) => {
       listener.reply(reply);
     });

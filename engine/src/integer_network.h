@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "model_file.h"
+#include "network.h"
 #include "octavo/status.h"
 
 namespace octavo {
@@ -28,41 +28,11 @@ struct Norm {
   float bias_scale;
 };
 
-// Four separate projections, "<name>.q", ".k", ".v", ".out", each (width, width): a scale of their own for queries,
-// keys and values. (The FP32 weights of a training run hold q, k, v stacked as "qkv", and k, v of a cross-attention as
-// "kv"; quantising splits their rows.)
-struct AttentionWeights {
-  Linear q, k, v, out;
-  const float* b;      // "<name>.b" kFloat32 (heads, 1)
-  const float* delta;  // "<name>.delta" kFloat32 (heads, 1), already |δ|
-};
+using AttentionWeights = AttentionOf<Linear>;
+using EncoderLayerWeights = EncoderLayerOf<Linear, Norm>;
+using DecoderLayerWeights = DecoderLayerOf<Linear, Norm>;
 
-struct EncoderLayerWeights {
-  Norm self_norm;
-  AttentionWeights self_attn;
-  Norm ffn_norm;
-  Linear w1, w2;  // "<layer>.ffn.w1", "<layer>.ffn.w2"
-};
-
-struct DecoderLayerWeights {
-  Norm self_norm;
-  AttentionWeights self_attn;
-  Norm cross_norm;  // encoder-decoder only
-  AttentionWeights cross_attn;
-  Norm ffn_norm;
-  Linear w1, w2;
-};
-
-struct IntegerNetwork {
-  NetworkShape shape;
-  Linear embedding;  // "embedding" (vocabulary, width), no bias; input rows and output projection alike
-  const double*
-      rotation;  // "positions.rotation" kFloat64 (width/2, 2): cos and sin of each frequency's angle per token
-  std::vector<EncoderLayerWeights> encoder;  // "encoder.<i>"
-  Norm encoder_norm;                         // "encoder_norm"
-  std::vector<DecoderLayerWeights> decoder;  // "decoder.<i>"
-  Norm decoder_norm;                         // "decoder_norm"
-
+struct IntegerNetwork : NetworkOf<Linear, Norm> {
   // Views of an INT8 file; the file must outlive them. The error names the missing or misshapen tensor.
   static Result<IntegerNetwork> view(const ModelFile& file);
 };

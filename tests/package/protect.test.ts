@@ -218,6 +218,7 @@ function passThroughStrings(count: number) {
 }
 
 const count = (text: string, part: string) => text.split(part).length - 1;
+const runsOf = (text: string) => text.match(/\d+/g) ?? [];
 const digitsOf = (text: string) => findNumbers(text).map(({ digits }) => digits).join(' ');
 
 describe('pass-through', () => {
@@ -242,10 +243,8 @@ describe('pass-through', () => {
     strings.forEach(({ text, items }, i) => {
       const result = results[i]?.text ?? '';
       for (const item of new Set(items)) {
-        const masked = keptIn(item).some(({ start, end }) => start === 0 && end === item.length);
-        const there = masked
-          ? count(result, item) >= count(text, item)
-          : (item.match(/\d+/g) ?? []).every((run) => result.replace(/(?<=\d)[.,](?=\d)/g, '').includes(run));
+        // Numbers may be written in another way, but each with the same digits.
+        const there = numbers.includes(item) ? runsOf(item).every((run) => runsOf(result).includes(run)) : result.includes(item);
         if (!there) lost.push(`${item} in: ${text} → ${result}`);
       }
       if (/[⟦⟧]/.test(result) && !/[⟦⟧]/.test(text)) lost.push(`a mark is left in: ${result}`);

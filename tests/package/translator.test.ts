@@ -105,7 +105,7 @@ describe('availability and creation', () => {
     const away = new ModelStore({ registry: server.url('/nowhere.json'), directory: directory.path });
     expect(await name({ sourceLanguage: 'en', targetLanguage: 'de', store: away })).toBe('NetworkError');
     // @ts-expect-error: the constructor is not for callers
-    expect(() => new Translator()).toThrow(TypeError);
+    expect(() => void new Translator()).toThrow(TypeError);
   });
 
   test('can be aborted, before and while downloading', async () => {

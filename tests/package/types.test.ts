@@ -4,9 +4,12 @@ import type * as browser from '../../dist/index.js';
 import type * as node from '../../dist/node.js';
 import type { CreateMonitor, CreateOptions, Translation, Translator } from '../../dist/node.js';
 
-/** Fails to compile unless both types are the same. */
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : never;
-const same = <A, B>(proof: Same<A, B>) => proof;
+/** `true` if both types are the same, else something that `true` does not fit. */
+type Same<A, B> = [A, B] extends [B, A] ? true : 'different';
+/** Fails to compile unless the value is of exactly this type. */
+const isExactly =
+  <Expected>() =>
+  <Actual>(value: Actual, proof: Same<Expected, Actual>) => [value, proof];
 
 /** A part of the web's own API, as lib.dom will have it. */
 interface StandardTranslator {
@@ -39,19 +42,19 @@ const checks = () => {
   factory satisfies StandardFactory;
   translator satisfies StandardTranslator;
 
-  const plain = translator.translate('a', { beam: 4, signal: new AbortController().signal });
-  same<typeof plain, Promise<string>>(true);
-  const detailed = translator.translate('a', { alternatives: 3 });
-  same<typeof detailed, Promise<Translation>>(true);
-  const aligned = translator.translate('a', { alignment: true, glossary: { house: 'Haus' } });
-  same<typeof aligned, Promise<Translation>>(true);
-  const dynamic = translator.translate('a', { confidence: Math.random() > 0.5 });
-  same<typeof dynamic, Promise<string | Translation>>(true);
-  const batch = translator.translateBatch(new Set(['a']));
-  same<typeof batch, Promise<string[]>>(true);
+  const { signal } = new AbortController();
+  isExactly<Promise<string>>()(translator.translate('a', { beam: 4, signal }), true);
+  isExactly<Promise<Translation>>()(translator.translate('a', { alternatives: 3 }), true);
+  isExactly<Promise<Translation>>()(
+    translator.translate('a', { alignment: true, glossary: { a: 'b' } }),
+    true,
+  );
+  const maybe = { confidence: Math.random() > 0.5 };
+  isExactly<Promise<string | Translation>>()(translator.translate('a', maybe), true);
+  isExactly<Promise<string[]>>()(translator.translateBatch(new Set(['a'])), true);
 
   // Every runtime offers the same.
-  same<keyof typeof browser, keyof typeof node>(true);
+  const proof: Same<keyof typeof browser, keyof typeof node> = true;
 
   const options: CreateOptions = {
     model: new Uint8Array(3),
@@ -59,8 +62,8 @@ const checks = () => {
     kernel: 'relaxed',
     monitor: (monitor: CreateMonitor) => {
       monitor.addEventListener('downloadprogress', ({ loaded, loadedBytes }) => {
-        same<typeof loaded, number>(true);
-        same<typeof loadedBytes, number>(true);
+        isExactly<number>()(loaded, true);
+        isExactly<number>()(loadedBytes, true);
       });
     },
   };
@@ -75,6 +78,7 @@ const checks = () => {
   translator.sourceLanguage = 'fr';
   // @ts-expect-error: the constructor is not for callers
   new factory();
+  return proof;
 };
 
 test('the types are checked by tsc', () => {

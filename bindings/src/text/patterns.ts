@@ -36,7 +36,7 @@ const pictograph =
 // In the order in which they are asked at the same place; the longer find wins.
 const patterns: [EntityKind, RegExp][] = [
   ['mask', /⟦[^⟦⟧\s]{0,12}⟧|[⟦⟧]/gu],
-  ['code', /(`+)(?!`)[^`]+?\1(?!`)/gu],
+  ['code', /(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)/gsu],
   [
     'url',
     /(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.|mailto:|tel:\+?\d)[^\s<>"“”„«»⟦⟧`\uFFFC|\\^]+/giu,

@@ -2,6 +2,8 @@
 // that ship also run under native sanitizers and fuzzers.
 #pragma once
 
+#include <cstdint>
+
 #ifdef __wasm_simd128__
 #include <wasm_simd128.h>
 #else
@@ -27,4 +29,13 @@ inline v128_t dot_pairs(v128_t a, v128_t b) {
 }
 #endif
 
+namespace simd {
+
+inline int32_t add_lanes(v128_t x) {
+  x = wasm_i32x4_add(x, wasm_i64x2_shuffle(x, x, 1, 0));
+  x = wasm_i32x4_add(x, wasm_i32x4_shuffle(x, x, 1, 0, 3, 2));
+  return wasm_i32x4_extract_lane(x, 0);
+}
+
+}  // namespace simd
 }  // namespace octavo

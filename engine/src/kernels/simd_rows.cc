@@ -48,12 +48,6 @@ int32_t reduce_max32(v128_t x) {
   return wasm_i32x4_extract_lane(x, 0);
 }
 
-int32_t reduce_add32(v128_t x) {
-  x = wasm_i32x4_add(x, wasm_i64x2_shuffle(x, x, 1, 0));
-  x = wasm_i32x4_add(x, wasm_i32x4_shuffle(x, x, 1, 0, 3, 2));
-  return wasm_i32x4_extract_lane(x, 0);
-}
-
 // Four sums of four lanes each.
 v128_t transpose_add(v128_t a, v128_t b, v128_t c, v128_t d) {
   const v128_t ab = wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 2, 6), wasm_i32x4_shuffle(a, b, 1, 5, 3, 7));
@@ -137,7 +131,7 @@ int32_t centre(const int8_t* x, int32_t* c, int n) {
   v128_t sums = wasm_i32x4_splat(0);
   for (int j = 0; j < n; j += 16)
     sums = wasm_i32x4_add(sums, wasm_i32x4_extadd_pairwise_i16x8(wasm_i16x8_extadd_pairwise_i8x16(load(x + j))));
-  const v128_t sum = wasm_i32x4_splat(reduce_add32(sums)), factor = wasm_i32x4_splat(n);
+  const v128_t sum = wasm_i32x4_splat(add_lanes(sums)), factor = wasm_i32x4_splat(n);
   v128_t max = wasm_i32x4_splat(0);
   for (int j = 0; j < n; j += 8) {
     const v128_t wide = wasm_i16x8_load8x8(x + j);
@@ -161,7 +155,7 @@ int32_t gain(const int32_t* c, int shift, const int16_t* gain, int16_t* y, int n
     wasm_v128_store(y + j, wasm_i16x8_sub(wasm_v128_xor(magnitude, sign), sign));
     sums = wasm_i32x4_add(sums, wasm_i32x4_dot_i16x8(wasm_i16x8_abs(v), ones));
   }
-  return reduce_add32(sums);
+  return add_lanes(sums);
 }
 
 void scores(const int8_t* q, const int8_t* keys, int stride, int count, int width, int32_t* out) {
@@ -184,7 +178,7 @@ void scores(const int8_t* q, const int8_t* keys, int stride, int count, int widt
     for (int c = 0; c < width; c += 8) {
       acc = wasm_i32x4_add(acc, wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(q + c), wasm_i16x8_load8x8(key + c)));
     }
-    out[j] = reduce_add32(acc);
+    out[j] = add_lanes(acc);
   }
 }
 
@@ -245,7 +239,7 @@ int32_t weigh(const int32_t* p, int shift, const uint16_t* match, int16_t* y, in
     wasm_v128_store(y + j, w);
     max = wasm_i16x8_max(max, w);
   }
-  int32_t top = reduce_max16(max), total = reduce_add32(sums);
+  int32_t top = reduce_max16(max), total = add_lanes(sums);
   for (; j < count; ++j) {
     const int32_t v = rounding_shift(p[j], shift);
     total += v;
