@@ -4,7 +4,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/build/', '<rootDir>/dist/package.json'],
   // What tests share. They import it as TypeScript wants it: under the name that it would have after compilation.
   moduleNameMapper: {
-    '^\\./(fake-translators|fault-server|tiny-model)\\.js$': '<rootDir>/tests/package/$1.ts',
+    '^\\./(fake-translators|fault-server|mini-dom|tiny-model)\\.js$': '<rootDir>/tests/package/$1.ts',
   },
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/tests/package/transform.mjs' },

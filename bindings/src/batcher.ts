@@ -39,6 +39,11 @@ export class Batcher {
     this.#size = options.eager ? 1 : largestTask;
   }
 
+  /** Throws if the request has been stopped, so that nobody prepares what will not be translated. */
+  check(): void {
+    this.#options.signal?.throwIfAborted();
+  }
+
   /** Translates a sentence; the same sentence only once. */
   translate(text: string): Promise<Segment> {
     const known = this.#known.get(text);

@@ -20,6 +20,8 @@ type Options = TranslateOptions & DetailOptions;
 
 // Sentences of one request that are prepared ahead of the engine, per worker: two tasks' worth.
 const ahead = 64;
+// How many milliseconds in a row may go into preparing them: a page wants to draw, too.
+const patience = 12;
 
 /** Translates texts with the workers of a pool. */
 export class Pipeline {
@@ -135,6 +137,7 @@ export class Pipeline {
     options: Options,
     batcher: Batcher,
   ): Promise<(start: number) => TranslatedSentence> {
+    batcher.check();
     const rules = this.#rules(options);
     const scores = new Scores();
     const ranked = async (rank: number) => {
@@ -201,10 +204,11 @@ class Scores {
   }
 }
 
-/** Lets only so many in at a time; the others wait in order. */
+/** Lets only so many in at a time; the others wait in order, and so does everything while the page has its turn. */
 class Window {
   readonly #waiting: (() => void)[] = [];
   #free: number;
+  #turn = performance.now();
 
   constructor(size: number) {
     this.#free = size;
@@ -214,6 +218,10 @@ class Window {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
+      if (performance.now() > this.#turn + patience) {
+        await new Promise((resolve) => setTimeout(resolve));
+        this.#turn = performance.now();
+      }
       return await work();
     } finally {
       const next = this.#waiting.shift();

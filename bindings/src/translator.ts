@@ -1,13 +1,15 @@
 // Translator: the web's own API, and what it lacks.
 import { abortable, failure } from './errors.js';
 import { canonicalTag, matchTags } from './languages.js';
+import type { Progress } from './models/download.js';
+import type { ModelFile } from './models/file.js';
 import { ModelStore, type Availability, type ModelSource } from './models/store.js';
 import { type CreateMonitor, ProgressReporter } from './monitor.js';
 import type { DetailOptions, DetailedOptions, TranslateOptions, Translation } from './options.js';
 import { wantsDetails } from './options.js';
 import type { Pipeline } from './pipeline.js';
 import { WorkerPool } from './pool.js';
-import type { Variant } from './variants.js';
+import { type Variant, supportedVariants } from './variants.js';
 import type { LoadedInfo } from './worker/protocol.js';
 
 /** The languages of a translator, as BCP 47 tags. */
@@ -114,24 +116,17 @@ export class Translator {
     const { monitor, signal, model, registry, workers = 1, kernel } = options;
     if (!Number.isInteger(workers) || workers < 1)
       throw new RangeError('workers must be a whole number from 1.');
+    const variant = variantOf(kernel);
     const wanted = requestedPair(options);
     signal?.throwIfAborted();
     const store = options.store ?? new ModelStore({ registry });
     const progress = new ProgressReporter(monitor);
     const report = progress.report.bind(progress);
-    const opening =
-      model !== undefined
-        ? store.openSource(model, report, signal)
-        : wanted && store.open(wanted.sourceLanguage, wanted.targetLanguage, report, signal);
-    if (!opening)
-      throw new TypeError('sourceLanguage and targetLanguage are needed, unless a model is given.');
-    const file = await abortable(opening, signal);
-
-    const variant = kernel === 'reference' ? undefined : kernel;
+    const file = await abortable(openModel(store, model, wanted, report, signal), signal);
     const pool = new WorkerPool({ model: file, workers, variant, kernel: kernel ?? '' });
-    // What cuts and mends text is loaded while the workers load the model.
-    const [info, { Pipeline }] = await Promise.all([pool.start(signal), import('./pipeline.js')]);
     try {
+      // What cuts and mends text is loaded while the workers load the model.
+      const [info, { Pipeline }] = await Promise.all([pool.start(signal), import('./pipeline.js')]);
       const languages = checkedPair(info, wanted);
       progress.finish();
       return new Translator(new Parts(pool, info, new Pipeline(pool, languages.sourceLanguage)), languages);
@@ -250,12 +245,31 @@ export class Translator {
 /** JavaScript may pass anything; like the web's own functions we take it for text. */
 const textOf = (input: unknown): string => String(input);
 
+/** The build that has the kernel; any has the reference. */
+function variantOf(kernel: CreateOptions['kernel']): Variant | undefined {
+  if (kernel === undefined || kernel === 'reference') return undefined;
+  if (supportedVariants().includes(kernel)) return kernel;
+  throw failure('NotSupportedError', `The kernel "${kernel}" does not run here.`);
+}
+
 function requestedPair({ sourceLanguage, targetLanguage, model }: CreateOptions): LanguagePair | undefined {
   if (sourceLanguage === undefined && targetLanguage === undefined && model !== undefined) return undefined;
   if (sourceLanguage === undefined || targetLanguage === undefined) {
     throw new TypeError('Both sourceLanguage and targetLanguage are needed.');
   }
   return { sourceLanguage: canonicalTag(sourceLanguage), targetLanguage: canonicalTag(targetLanguage) };
+}
+
+async function openModel(
+  store: ModelStore,
+  model: ModelSource | undefined,
+  wanted: LanguagePair | undefined,
+  report: Progress,
+  signal: AbortSignal | undefined,
+): Promise<ModelFile> {
+  if (model !== undefined) return store.openSource(model, report, signal);
+  if (wanted) return store.open(wanted.sourceLanguage, wanted.targetLanguage, report, signal);
+  throw new TypeError('sourceLanguage and targetLanguage are needed, unless a model is given.');
 }
 
 /** The languages that were asked for, if the model has them; the model's own, if none were. */

@@ -29,7 +29,7 @@ const texts = [
   '  spaces around  ',
   '',
   'Straße – 漢字 and 😀',
-  ...Array.from({ length: 59 }, (_, i) => `Sentence ${i} has ${'more and '.repeat(i % 9)}words, ${i * 37}.`),
+  ...Array.from({ length: 59 }, (_, i) => `Sentence ${String(i)} has ${'more and '.repeat(i % 9)}words, ${String(i * 37)}.`),
 ];
 
 const model = path('build/reports/tiny.octavo');

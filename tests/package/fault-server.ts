@@ -88,7 +88,9 @@ export class FaultServer {
     const body = file.subarray(start);
     response.writeHead(range === undefined ? 200 : 206, {
       'Content-Length': body.length,
-      ...(range === undefined ? {} : { 'Content-Range': `bytes ${String(start)}-${String(file.length - 1)}/${String(file.length)}` }),
+      ...(range === undefined
+        ? {}
+        : { 'Content-Range': `bytes ${String(start)}-${String(file.length - 1)}/${String(file.length)}` }),
     });
     const { cutAfter, stallAfter } = fault;
     if (cutAfter !== undefined) {

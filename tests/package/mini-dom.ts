@@ -36,7 +36,8 @@ export class MiniNode {
   }
 
   insertBefore(node: MiniNode, before: MiniNode | null) {
-    if (before && before.parentNode !== this) throw new Error('The node before which to insert is not a child.');
+    if (before && before.parentNode !== this)
+      throw new Error('The node before which to insert is not a child.');
     if (before === node) return node;
     node.parentNode?.removeChild(node);
     this.childNodes.splice(before ? this.childNodes.indexOf(before) : this.childNodes.length, 0, node);

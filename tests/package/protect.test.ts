@@ -7,7 +7,15 @@ import { keptIn, prepare } from '../../dist/text/protect.js';
 import { restore } from '../../dist/text/restore.js';
 import type { TranslateOptions, TranslateTexts } from '../../dist/text/translate.js';
 import { translateSentences, translateText } from '../../dist/text/translate.js';
-import { alignedReverse, hostile, identity, reverseWords, seeded, silent, upperCase } from './fake-translators.js';
+import {
+  alignedReverse,
+  hostile,
+  identity,
+  reverseWords,
+  seeded,
+  silent,
+  upperCase,
+} from './fake-translators.js';
 
 const masked = (text: string, options = {}) => {
   const prepared = prepare(text, options);
@@ -23,7 +31,10 @@ describe('what is masked', () => {
     ['Look into /etc/hosts or package.json now', 'Look into ⟦0⟧ or ⟦1⟧ now'],
     ['Run `npm install` and ``a `b` c`` here', 'Run ⟦0⟧ and ⟦1⟧ here'],
     ['Hello %s, %1$s, %(name)s, %d, %.2f, %@ and %%', 'Hello ⟦0⟧, ⟦1⟧, ⟦2⟧, ⟦3⟧, ⟦4⟧, ⟦5⟧ and ⟦6⟧'],
-    ['Hello {0}, {name}, {{ user.name }}, ${x}, $HOME, #{y}, %{z}', 'Hello ⟦0⟧, ⟦1⟧, ⟦2⟧, ⟦3⟧, ⟦4⟧, ⟦5⟧, ⟦6⟧'],
+    [
+      'Hello {0}, {name}, {{ user.name }}, ${x}, $HOME, #{y}, %{z}',
+      'Hello ⟦0⟧, ⟦1⟧, ⟦2⟧, ⟦3⟧, ⟦4⟧, ⟦5⟧, ⟦6⟧',
+    ],
     ['You have {n, plural, one {# item} other {# items}} left', 'You have ⟦0⟧ left'],
     ['Press <b>OK</b>&nbsp;now &amp; <br/> wait', 'Press ⟦0⟧OK⟦1⟧now ⟦2⟧ ⟦3⟧ wait'],
     ['Great 🎉🎉 👩‍💻 👍🏽 🇩🇪 1️⃣ work ✓', 'Great ⟦0⟧ ⟦1⟧ ⟦2⟧ ⟦3⟧ ⟦4⟧ work ⟦5⟧'],
@@ -46,13 +57,23 @@ describe('what is masked', () => {
     expect(masked(text)).toBe(text);
   });
 
-  test.each(['', ' ', '123', '10 + 5 = 15', 'https://a.bc', '12.05.2024 😀', '{name}', '%s: %s', '→ …', 'Привет, мир!', '⟦3⟧', '`code`'])(
-    'nothing to translate in "%s"',
-    async (text) => {
-      expect(masked(text)).toBe(`= ${text}`);
-      expect((await translateText(text, {}, silent)).text).toBe(text);
-    },
-  );
+  test.each([
+    '',
+    ' ',
+    '123',
+    '10 + 5 = 15',
+    'https://a.bc',
+    '12.05.2024 😀',
+    '{name}',
+    '%s: %s',
+    '→ …',
+    'Привет, мир!',
+    '⟦3⟧',
+    '`code`',
+  ])('nothing to translate in "%s"', async (text) => {
+    expect(masked(text)).toBe(`= ${text}`);
+    expect((await translateText(text, {}, silent)).text).toBe(text);
+  });
 });
 
 describe('what comes back', () => {
@@ -64,14 +85,24 @@ describe('what comes back', () => {
   };
 
   test.each([
-    ['lost at the end', 'See {url} for the price of {x}.', 'Siehe ⟦0⟧ für den Preis.', 'Siehe {url} für den Preis {x}.'],
+    [
+      'lost at the end',
+      'See {url} for the price of {x}.',
+      'Siehe ⟦0⟧ für den Preis.',
+      'Siehe {url} für den Preis {x}.',
+    ],
     ['lost at the start', '{x} is here.', 'ist hier.', '{x} ist hier.'],
     ['lost in the middle', 'The file {x} is new.', 'Die Datei ist neu.', 'Die Datei {x} ist neu.'],
     ['doubled', 'Hello {x}!', 'Hallo ⟦0⟧ ⟦0⟧!', 'Hallo {x}!'],
     ['invented', 'Hello {x}!', 'Hallo ⟦0⟧, ⟦7⟧!', 'Hallo {x},!'],
     ['broken', 'Hello {x} there', 'Hallo ⟦ 0 ⟧ dort', 'Hallo {x} dort'],
     ['glued', 'Hello {x} there', 'Hallo⟦0⟧dort', 'Hallo {x} dort'],
-    ['a spoilt number', 'It has 2.200.112 members.', 'Es hat 2.200.12 Mitglieder.', 'Es hat 2.200.112 Mitglieder.'],
+    [
+      'a spoilt number',
+      'It has 2.200.112 members.',
+      'Es hat 2.200.12 Mitglieder.',
+      'Es hat 2.200.112 Mitglieder.',
+    ],
     ['a lost number', 'It has 37 members.', 'Es hat Mitglieder.', 'Es hat 37 Mitglieder.'],
     ['another format', 'It costs 1,234.5 now.', 'Es kostet jetzt 1.234,5.', 'Es kostet jetzt 1.234,5.'],
     ['a range', 'Takes 10-20 days.', 'Dauert 10 bis 20 Tage.', 'Dauert 10 bis 20 Tage.'],
@@ -86,7 +117,9 @@ describe('what comes back', () => {
     const seen: string[][] = [];
     const result = await translateSentences(['Fine.', 'It has 2,200,112 members and {x}.'], {}, (texts) => {
       seen.push(texts);
-      return Promise.resolve(texts.map((text) => text.replace('2,200,112', '2,200,12').replace('It has', 'Es hat')));
+      return Promise.resolve(
+        texts.map((text) => text.replace('2,200,112', '2,200,12').replace('It has', 'Es hat')),
+      );
     });
     expect(seen).toEqual([['Fine.', 'It has 2,200,112 members and ⟦0⟧.'], ['It has ⟦5⟧ members and ⟦6⟧.']]);
     expect(result.map(({ text }) => text)).toEqual(['Fine.', 'Es hat 2,200,112 members and {x}.']);
@@ -98,21 +131,42 @@ describe('what comes back', () => {
     const translation: AlignedTranslation = {
       text: 'bitte jetzt lesen',
       alignment: {
-        source: [[0, 4], [5, 8], [9, 12], [13, 19]],
-        target: [[0, 5], [6, 11], [12, 17]],
-        weights: [[0, 0, 0, 9], [0, 0, 9, 0], [9, 1, 0, 0]],
+        source: [
+          [0, 4],
+          [5, 8],
+          [9, 12],
+          [13, 19],
+        ],
+        target: [
+          [0, 5],
+          [6, 11],
+          [12, 17],
+        ],
+        weights: [
+          [0, 0, 0, 9],
+          [0, 0, 9, 0],
+          [9, 1, 0, 0],
+        ],
       },
     };
     const { text, alignment } = restore(translation, prepared);
     expect(text).toContain('{x}');
-    expect(alignment?.source).toEqual([[0, 4], [5, 8], [9, 12], [13, 19]]);
+    expect(alignment?.source).toEqual([
+      [0, 4],
+      [5, 8],
+      [9, 12],
+      [13, 19],
+    ]);
   });
 
   test('alignments fit the texts before masking and after', async () => {
     const source = 'Open https://example.com/long with {name} now.';
     const result = await translateOne(source, alignedReverse);
     expect(result?.text).toBe('NOW {name} WITH https://example.com/long OPEN.');
-    const pairs = result?.alignment?.target.map((span, i) => [result.text.slice(...span), source.slice(...(result.alignment?.source[i] ?? [0, 0]))]);
+    const pairs = result?.alignment?.target.map((span, i) => [
+      result.text.slice(...span),
+      source.slice(...(result.alignment?.source[i] ?? [0, 0])),
+    ]);
     expect(pairs).toEqual([
       ['NOW', 'now'],
       ['{name}', '{name}'],
@@ -124,13 +178,18 @@ describe('what comes back', () => {
   });
 
   test('glossary and terms', async () => {
-    const options = { glossary: { account: 'Konto', 'log in': 'anmelden' }, doNotTranslate: ['Octavo Pro', 'c++'] };
+    const options = {
+      glossary: { account: 'Konto', 'log in': 'anmelden' },
+      doNotTranslate: ['Octavo Pro', 'c++'],
+    };
     const text = 'Account: log in to your Octavo Pro account, not accounts, with C++.';
     expect((await translateOne(text, upperCase, options))?.text).toBe(
       'Konto: anmelden TO YOUR Octavo Pro Konto, NOT ACCOUNTS, WITH C++.',
     );
     expect((await translateOne('account', silent, options))?.text).toBe('Konto');
-    expect((await translateOne('Account', silent, { glossary: new Map([['account', 'konto']]) }))?.text).toBe('Konto');
+    expect((await translateOne('Account', silent, { glossary: new Map([['account', 'konto']]) }))?.text).toBe(
+      'Konto',
+    );
   });
 
   test('an empty answer leaves the source', async () => {
@@ -158,7 +217,9 @@ describe('sentences that are too long or too full', () => {
       expect(parts.map(([start, end]) => sentence.slice(start, end)).join('')).toBe(sentence);
       for (const [start, end] of parts) {
         expect(start).toBeLessThan(end);
-        expect(kept.filter((entity) => entity.start >= start && entity.end <= end).length).toBeLessThanOrEqual(10);
+        expect(
+          kept.filter((entity) => entity.start >= start && entity.end <= end).length,
+        ).toBeLessThanOrEqual(10);
         expect(kept.some((entity) => entity.start < end && end < entity.end)).toBe(false);
       }
       const asked: string[] = [];
@@ -173,7 +234,10 @@ describe('sentences that are too long or too full', () => {
 
   test('a comma is a better place than a blank, and a blank than none', () => {
     const parts = (text: string) => divide(text, [], 30).map(([start, end]) => text.slice(start, end));
-    expect(parts('one two three four five, six seven eight')).toEqual(['one two three four five, ', 'six seven eight']);
+    expect(parts('one two three four five, six seven eight')).toEqual([
+      'one two three four five, ',
+      'six seven eight',
+    ]);
     expect(parts('one two three four five six seven')).toEqual(['one two three four five six ', 'seven']);
     expect(parts('x'.repeat(70)).map(({ length }) => length)).toEqual([30, 30, 10]);
   });
@@ -182,24 +246,99 @@ describe('sentences that are too long or too full', () => {
 // ---- Pass-through: realistic strings, and translators that do their worst.
 
 const urls = [
-  'https://www.example.com/shop/item?id=4711&ref=mail#top', 'http://localhost:8080/', 'https://de.wikipedia.org/wiki/K%C3%B6ln',
-  'www.bahn.de', 'ftp://files.example.org/pub/a.tar.gz', 'github.com/octocat/hello-world/issues/1347', 'https://example.org/a_(b)',
+  'https://www.example.com/shop/item?id=4711&ref=mail#top',
+  'http://localhost:8080/',
+  'https://de.wikipedia.org/wiki/K%C3%B6ln',
+  'www.bahn.de',
+  'ftp://files.example.org/pub/a.tar.gz',
+  'github.com/octocat/hello-world/issues/1347',
+  'https://example.org/a_(b)',
 ];
 const emails = ['info@example.com', 'jane.doe+news@mail.example.co.uk', 'müller@beispiel.de', 'a_b@c-d.io'];
-const paths = ['/usr/local/bin/node', '~/Documents/report.pdf', 'C:\\Windows\\System32\\drivers\\etc', './build.sh', 'src/main/App.tsx', 'config.yaml', '../data/in.csv'];
-const codes = ['`git push --force`', 'user_name', 'foo.bar()', '--verbose', 'Array::new()', 'MAX_VALUE', 'console.log()', '0xFF12', '`a < b`'];
-const placeholders = ['%s', '%1$s', '%d', '%(count)d', '{0}', '{name}', '{{ user.name }}', '${total}', '$HOME', '%{item}', '<b>', '</strong>', '&nbsp;', '{count, plural, one {# file} other {# files}}', '%.2f', '<br/>', '%%', ':tada:'];
+const paths = [
+  '/usr/local/bin/node',
+  '~/Documents/report.pdf',
+  'C:\\Windows\\System32\\drivers\\etc',
+  './build.sh',
+  'src/main/App.tsx',
+  'config.yaml',
+  '../data/in.csv',
+];
+const codes = [
+  '`git push --force`',
+  'user_name',
+  'foo.bar()',
+  '--verbose',
+  'Array::new()',
+  'MAX_VALUE',
+  'console.log()',
+  '0xFF12',
+  '`a < b`',
+];
+const placeholders = [
+  '%s',
+  '%1$s',
+  '%d',
+  '%(count)d',
+  '{0}',
+  '{name}',
+  '{{ user.name }}',
+  '${total}',
+  '$HOME',
+  '%{item}',
+  '<b>',
+  '</strong>',
+  '&nbsp;',
+  '{count, plural, one {# file} other {# files}}',
+  '%.2f',
+  '<br/>',
+  '%%',
+  ':tada:',
+];
 const emojis = ['😀', '🎉', '👩‍💻', '👍🏽', '🇪🇺', '❤️', '1️⃣', '✅', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', '→'];
 const handles = ['@octocat', '#OpenSource', '#2024goals'.slice(0, 1) + 'goals', '@jane_doe'];
-const numbers = ['42', '1,234.56', '2.200.112', '244890', '3.14', '2024-05-12', '12.05.2024', '10:30', '+49 170 1234567', '5%', '€18.10', '1/2', '007', '1 234 567', '20th', '100,000,000', '555-1234', '3–5'];
+const numbers = [
+  '42',
+  '1,234.56',
+  '2.200.112',
+  '244890',
+  '3.14',
+  '2024-05-12',
+  '12.05.2024',
+  '10:30',
+  '+49 170 1234567',
+  '5%',
+  '€18.10',
+  '1/2',
+  '007',
+  '1 234 567',
+  '20th',
+  '100,000,000',
+  '555-1234',
+  '3–5',
+];
 const foreign = ['Привет', '東京', 'Αθήνα', 'שלום', '⟦3⟧', '⟦'];
 const kinds = { urls, emails, paths, codes, placeholders, emojis, handles, numbers, foreign };
 
 const frames = [
-  'Please open A and then check B before you continue.', 'You can reach us at A or B.', 'A', 'Hello A, welcome back!', 'A is ready.',
-  'We sold A units in B days, which is more than C.', 'Error in A: B was expected but C was found.', 'Copy A to B.', 'Have you seen A?',
-  'The meeting about A starts at B; bring C, D and E.', 'Your order A (B) will arrive soon: C.', 'Thanks A', 'A: B', 'If A fails, try B “quoted C” again.',
-  'See A, B, C, D, E, F, G, H, I, J, K and L for more.', 'Nothing special here, but A…', 'The new version of A costs B less than C in D.', 'A B C are all needed',
+  'Please open A and then check B before you continue.',
+  'You can reach us at A or B.',
+  'A',
+  'Hello A, welcome back!',
+  'A is ready.',
+  'We sold A units in B days, which is more than C.',
+  'Error in A: B was expected but C was found.',
+  'Copy A to B.',
+  'Have you seen A?',
+  'The meeting about A starts at B; bring C, D and E.',
+  'Your order A (B) will arrive soon: C.',
+  'Thanks A',
+  'A: B',
+  'If A fails, try B “quoted C” again.',
+  'See A, B, C, D, E, F, G, H, I, J, K and L for more.',
+  'Nothing special here, but A…',
+  'The new version of A costs B less than C in D.',
+  'A B C are all needed',
 ];
 
 function passThroughStrings(count: number) {
@@ -218,8 +357,11 @@ function passThroughStrings(count: number) {
 }
 
 const count = (text: string, part: string) => text.split(part).length - 1;
-const runsOf = (text: string) => text.match(/\d+/g) ?? [];
-const digitsOf = (text: string) => findNumbers(text).map(({ digits }) => digits).join(' ');
+const runsOf = (text: string): string[] => text.match(/\d+/g) ?? [];
+const digitsOf = (text: string) =>
+  findNumbers(text)
+    .map(({ digits }) => digits)
+    .join(' ');
 
 describe('pass-through', () => {
   const strings = passThroughStrings(400);
@@ -244,7 +386,9 @@ describe('pass-through', () => {
       const result = results[i]?.text ?? '';
       for (const item of new Set(items)) {
         // Numbers may be written in another way, but each with the same digits.
-        const there = numbers.includes(item) ? runsOf(item).every((run) => runsOf(result).includes(run)) : result.includes(item);
+        const there = numbers.includes(item)
+          ? runsOf(item).every((run) => runsOf(result).includes(run))
+          : result.includes(item);
         if (!there) lost.push(`${item} in: ${text} → ${result}`);
       }
       if (/[⟦⟧]/.test(result) && !/[⟦⟧]/.test(text)) lost.push(`a mark is left in: ${result}`);
@@ -254,18 +398,27 @@ describe('pass-through', () => {
 
   test('everything masked comes back exactly once', async () => {
     for (let seed = 10; seed < 16; ++seed) {
-      const results = await translateSentences(strings.map(({ text }) => text), {}, hostile(seed));
+      const results = await translateSentences(
+        strings.map(({ text }) => text),
+        {},
+        hostile(seed),
+      );
       strings.forEach(({ text }, i) => {
         const result = results[i]?.text ?? '';
         for (const { value, kind } of keptIn(text)) {
-          if (kind !== 'mask') expect([value, text, count(result, value)]).toEqual([value, text, count(text, value)]);
+          if (kind !== 'mask')
+            expect([value, text, count(result, value)]).toEqual([value, text, count(text, value)]);
         }
       });
     }
   });
 
   test('a faithful translator changes no number', async () => {
-    const results = await translateSentences(strings.map(({ text }) => text), {}, upperCase);
+    const results = await translateSentences(
+      strings.map(({ text }) => text),
+      {},
+      upperCase,
+    );
     strings.forEach(({ text }, i) => {
       expect(digitsOf(results[i]?.text ?? '')).toBe(digitsOf(text));
     });

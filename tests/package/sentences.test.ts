@@ -53,7 +53,11 @@ describe('sentences end where they end', () => {
     const { Segmenter } = Intl;
     try {
       Object.assign(Intl, { Segmenter: undefined });
-      expect(sentences('Dr. Smith came. He left! Really?', 'en-AU')).toEqual(['Dr. Smith came.', 'He left!', 'Really?']);
+      expect(sentences('Dr. Smith came. He left! Really?', 'en-AU')).toEqual([
+        'Dr. Smith came.',
+        'He left!',
+        'Really?',
+      ]);
     } finally {
       Object.assign(Intl, { Segmenter });
     }
@@ -63,7 +67,11 @@ describe('sentences end where they end', () => {
 describe('layout is left alone', () => {
   test.each([
     ['paragraphs', 'One.\n\n\nTwo.  \n', ['One.', 'Two.']],
-    ['lists', '- one\n* two\n  • three\n1. four\n2) five\na) six\n- [x] seven\n', ['one', 'two', 'three', 'four', 'five', 'six', 'seven']],
+    [
+      'lists',
+      '- one\n* two\n  • three\n1. four\n2) five\na) six\n- [x] seven\n',
+      ['one', 'two', 'three', 'four', 'five', 'six', 'seven'],
+    ],
     ['indentation and CRLF', '\tOne.\r\n    Two.\r\n', ['One.', 'Two.']],
     ['quotations', '> One.\n> > Two.\n', ['One.', 'Two.']],
     ['headings', '# One\n\nTwo\n===\n### Three ###\n', ['One', 'Two', 'Three ###']],
@@ -105,7 +113,11 @@ test('the offsets of sentences fit, in the source and in the translation', async
   const text = ' Héllo 😀 wörld.  How are you?\n- fine';
   const shout = (texts: string[]) => Promise.resolve(texts.map((sentence) => `${sentence}!!`));
   const result = await translateText(text, {}, shout);
-  expect(result.sentences.map(({ source }) => text.slice(...source))).toEqual(['Héllo 😀 wörld.', 'How are you?', 'fine']);
+  expect(result.sentences.map(({ source }) => text.slice(...source))).toEqual([
+    'Héllo 😀 wörld.',
+    'How are you?',
+    'fine',
+  ]);
   expect(result.sentences.map(({ target }) => result.text.slice(...target))).toEqual([
     'Héllo 😀 wörld.!!',
     'How are you?!!',
@@ -116,8 +128,48 @@ test('the offsets of sentences fit, in the source and in the translation', async
 test('random texts: nothing gets lost, and layout stays', async () => {
   const { below, pick } = seeded(4);
   const parts = [
-    ...['Hello', 'world.', 'Dr.', 'z. B.', '3.', 'U.S.', '…', '?!', '"', '”', '(', ')', 'e.g.', 'J. R.', 'ß', 'Ünï', '漢字。', '😀'],
-    ...[' ', ' ', ' ', '  ', '\n', '\n\n', '\r\n', '\t', '\u2028', '- ', '> ', '1. ', '# ', '```\n', '|', '`', '\0', '\ud800', '\u00a0', '    '],
+    ...[
+      'Hello',
+      'world.',
+      'Dr.',
+      'z. B.',
+      '3.',
+      'U.S.',
+      '…',
+      '?!',
+      '"',
+      '”',
+      '(',
+      ')',
+      'e.g.',
+      'J. R.',
+      'ß',
+      'Ünï',
+      '漢字。',
+      '😀',
+    ],
+    ...[
+      ' ',
+      ' ',
+      ' ',
+      '  ',
+      '\n',
+      '\n\n',
+      '\r\n',
+      '\t',
+      '\u2028',
+      '- ',
+      '> ',
+      '1. ',
+      '# ',
+      '```\n',
+      '|',
+      '`',
+      '\0',
+      '\ud800',
+      '\u00a0',
+      '    ',
+    ],
     ...['---\n', '⟦3⟧', '{x}', 'https://a.b/c.', 'a@b.cd', '12.5', '&amp;', '<b>', '\uFFFC'],
   ];
   for (let i = 0; i < 1500; ++i) {

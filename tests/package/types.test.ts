@@ -9,7 +9,8 @@ type Same<A, B> = [A, B] extends [B, A] ? true : 'different';
 /** Fails to compile unless the value is of exactly this type. */
 const isExactly =
   <Expected>() =>
-  <Actual>(value: Actual, proof: Same<Expected, Actual>) => [value, proof];
+  <Actual>(value: Actual, proof: Same<Expected, Actual>) =>
+    value !== undefined && proof;
 
 /** A part of the web's own API, as lib.dom will have it. */
 interface StandardTranslator {

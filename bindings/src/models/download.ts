@@ -61,7 +61,8 @@ export class Download {
       try {
         await this.#attempt();
         if (bytes === undefined) break;
-        if (this.#received < bytes) throw new Setback(`it ended after ${String(this.#received)} of ${String(bytes)} bytes`);
+        if (this.#received < bytes)
+          throw new Setback(`it ended after ${String(this.#received)} of ${String(bytes)} bytes`);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof Setback)) throw error;
@@ -115,9 +116,13 @@ export class Download {
       this.#restart();
       throw new Setback('the server cannot resume');
     }
-    if (status >= 500 || status === 408 || status === 429) throw new Setback(`the server answered ${String(status)}`);
+    if (status >= 500 || status === 408 || status === 429)
+      throw new Setback(`the server answered ${String(status)}`);
     if (!response.ok)
-      throw failure('NetworkError', `${url.href} could not be downloaded: the server answered ${String(status)}.`);
+      throw failure(
+        'NetworkError',
+        `${url.href} could not be downloaded: the server answered ${String(status)}.`,
+      );
     const from = /^bytes (\d+)-/.exec(response.headers.get('Content-Range') ?? '')?.[1];
     // Not every server lets a page of another origin see Content-Range; the checksum will tell.
     const resumed = status === 206 && (from === undefined || Number(from) === this.#received);

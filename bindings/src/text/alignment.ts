@@ -7,8 +7,10 @@ import { utf16Offsets } from './offsets.js';
 export interface Alignment {
   source: Span[];
   target: Span[];
-  /** For each target piece its weight on every source piece; rows need not sum to one. */
+  /** For each target piece its weights on the source pieces; rows need not sum to one. */
   weights: ArrayLike<number>[];
+  /** For each row the source piece that its first weight belongs to; the first one, unless given. */
+  first?: number[] | undefined;
 }
 
 /** A translation, and if the engine tells it, where its words come from. */
@@ -54,11 +56,11 @@ export function alignmentOfBytes(
 
 /** The alignment of the texts that came out of edits on both sides. */
 export function moveAlignment(
-  { source, target, weights }: Alignment,
+  { source, target, ...rest }: Alignment,
   sourceEdits: readonly Edit[],
   targetEdits: readonly Edit[],
 ): Alignment {
-  return { source: moveSpans(source, sourceEdits), target: moveSpans(target, targetEdits), weights };
+  return { source: moveSpans(source, sourceEdits), target: moveSpans(target, targetEdits), ...rest };
 }
 
 /** One alignment of texts that are put one after the other, each with its offsets in the whole. */
@@ -69,16 +71,12 @@ export function joinAlignments(
   const source = parts.flatMap((part) => shift(part.alignment.source, part.source));
   const target = parts.flatMap((part) => shift(part.alignment.target, part.target));
   let before = 0;
-  const weights = parts.flatMap(({ alignment }) => {
-    const first = before;
+  const first = parts.flatMap(({ alignment }) => {
+    const columns = alignment.weights.map((_, row) => before + (alignment.first?.[row] ?? 0));
     before += alignment.source.length;
-    return alignment.weights.map((row) => {
-      const wide = new Array<number>(source.length).fill(0);
-      for (let i = 0; i < row.length; ++i) wide[first + i] = row[i] ?? 0;
-      return wide;
-    });
+    return columns;
   });
-  return { source, target, weights };
+  return { source, target, weights: parts.flatMap(({ alignment }) => alignment.weights), first };
 }
 
 /** Cuts a text into words and signs. */
@@ -91,14 +89,17 @@ export function unitsOf(text: string): Unit[] {
 }
 
 /** For each unit of the target the source passages that its pieces attend to most. */
-export function linksOf({ source, target, weights }: Alignment, units: readonly Unit[]): Link[][] {
+export function linksOf(
+  { source, target, weights, first: columns }: Alignment,
+  units: readonly Unit[],
+): Link[][] {
   const links: Link[][] = units.map(() => []);
   let first = 0;
   target.forEach(([start, end], piece) => {
     const row = Array.from(weights[piece] ?? []);
     const strong = Math.max(0, ...row) / 4; // the long tail of attention is noise
     const found = row.flatMap((weight, i): Link[] => {
-      const span = source[i];
+      const span = source[i + (columns?.[piece] ?? 0)];
       return span && span[0] < span[1] && weight > strong ? [{ span, weight }] : [];
     });
     while (first < units.length && (units[first]?.end ?? 0) <= start) ++first;
@@ -112,15 +113,18 @@ export function linksOf({ source, target, weights }: Alignment, units: readonly 
 /** Links for want of an alignment: words that are the same in both texts, else what stands at the same height. */
 export function linksByPosition(source: string, target: string, units: readonly Unit[]): Link[][] {
   const sourceUnits = unitsOf(source);
-  const places = new Map<string, Span | undefined>();
-  for (const { start, end } of sourceUnits) {
-    const word = source.slice(start, end);
-    places.set(word, places.has(word) ? undefined : [start, end]);
+  const places = new Map<string, Unit | undefined>();
+  for (const unit of sourceUnits) {
+    const word = source.slice(unit.start, unit.end);
+    places.set(word, places.has(word) ? undefined : unit);
   }
-  return units.map((unit, i) => {
-    const same = places.get(target.slice(unit.start, unit.end));
-    if (same) return [{ span: same, weight: 1 }];
-    const at = sourceUnits[Math.floor(((i + 0.5) * sourceUnits.length) / units.length)];
+  const same = units.map(({ start, end }) => places.get(target.slice(start, end)));
+  const known = new Set(same);
+  const others = sourceUnits.filter((unit) => !known.has(unit));
+  const open = same.filter((unit) => !unit).length;
+  let next = 0;
+  return same.map((unit) => {
+    const at = unit ?? others[Math.floor(((next++ + 0.5) * others.length) / open)];
     return at ? [{ span: [at.start, at.end], weight: 1 }] : [];
   });
 }

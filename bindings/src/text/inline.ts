@@ -1,10 +1,12 @@
 // Running text with markup inside: what is common to HTML as a string and to the nodes of a document.
 import { linksByPosition, linksOf, unitsOf } from './alignment.js';
+import { defaultMaxLength, divide } from './divide.js';
 import type { Span } from './edits.js';
 import { buildTree, placeTree } from './placement.js';
 import type { InlineTag, InlineToken, Partners, PlacedTag, Plain } from './plain.js';
 import { cutAt, inside, objectSign, partnersOf, plainOf, sectionsOf } from './plain.js';
 import type { TextObject } from './protect.js';
+import { keptIn } from './protect.js';
 import type { Restored } from './restore.js';
 import { splitSentences } from './sentences.js';
 import type { Sentence, TranslateOptions, TranslateTexts } from './translate.js';
@@ -68,14 +70,15 @@ async function run<T>(jobs: Job<T>[], options: TranslateOptions, translate: Tran
 }
 
 /** Finds the sentences of a block, and sees to it that no chunk reaches from one into another. */
-function jobsOf<T>(plain: Plain<T>, { language }: TranslateOptions, lines: boolean): Job<T>[] {
+function jobsOf<T>(plain: Plain<T>, options: TranslateOptions, lines: boolean): Job<T>[] {
+  const { language } = options;
   const all = plain.parts.filter((part) => 'token' in part);
   const tags = all.filter(({ token }) => token.kind !== 'object');
   const objects = all.filter(({ token }) => token.kind === 'object');
   const partners = partnersOf(tags);
-  const sentences = splitSentences(plain.text, { language, markdown: false, flow: !lines }).filter(
-    ({ kind }) => kind === 'sentence',
-  );
+  const sentences = splitSentences(plain.text, { language, markdown: false, flow: !lines })
+    .filter(({ kind }) => kind === 'sentence')
+    .flatMap(({ text, start }) => partsOf(text, start, options));
   plain.parts = cutAt(
     plain.parts,
     sentences.flatMap(({ start, end }) => [start, end]),
@@ -92,6 +95,20 @@ function jobsOf<T>(plain: Plain<T>, { language }: TranslateOptions, lines: boole
       objects: new Map(signs.flatMap((sign, i) => (own[i] ? [[sign, own[i].token] as const] : []))),
       sentence: { text, objects: signs },
     };
+  });
+}
+
+/** A sentence that is too long for the model is several from the start, so that tags stay in their part. */
+function partsOf(sentence: string, offset: number, options: TranslateOptions) {
+  const { maxLength = defaultMaxLength } = options;
+  const parts: Span[] =
+    sentence.length > maxLength
+      ? divide(sentence, keptIn(sentence, options), maxLength)
+      : [[0, sentence.length]];
+  return parts.flatMap(([from, to]) => {
+    const text = sentence.slice(from, to).trim();
+    const start = offset + sentence.indexOf(text, from);
+    return text ? [{ text, start, end: start + text.length }] : [];
   });
 }
 
@@ -181,7 +198,9 @@ function withMarks<T>({ sentence, tags, span }: Job<T>): Sentence {
 
 /** Whether every element still begins before it ends. */
 function isOrdered<T>({ tags, partners, span }: Job<T>, { placed }: Restored): boolean {
-  const places = new Map(placed.map(({ object, start }) => [object.start === object.end ? object.start : -1, start]));
+  const places = new Map(
+    placed.map(({ object, start }) => [object.start === object.end ? object.start : -1, start]),
+  );
   const place = (tag: PlacedTag<T> | undefined) => places.get((tag?.at ?? -1) - span[0]);
   return tags.every((tag) => {
     const close = tag.token.kind === 'open' ? place(partners.get(tag)) : undefined;

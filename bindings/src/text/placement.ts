@@ -23,7 +23,7 @@ interface Mark<T> {
   at: number;
   /** Whether it stands at the start of the next word or at the end of the one before. */
   side: 'before' | 'after';
-  tags: InlineTag<T>[];
+  tags: InlineToken<T>[];
 }
 
 type Node<T> = Element<T> | Mark<T>;
@@ -75,15 +75,19 @@ export function buildTree<T>(
       node.end = at;
       level = siblings;
       if (source.slice(node.start, at).trim()) level.push(node);
-      else addMark(level, 'point', at, sideOf(source, at), tagsOf(node));
+      else addMark(level, 'point', at, sideOf(source, at), spaced(tagsOf(node), tag));
     } else {
       const cut = token.kind !== 'point';
       const side = cut ? (token.kind === 'open' ? 'before' : 'after') : sideOf(source, at);
-      addMark(level, cut ? 'cut' : 'point', at, side, [token]);
+      addMark(level, cut ? 'cut' : 'point', at, side, cut ? [token] : spaced([token], tag));
     }
   }
   return root;
 }
+
+/** A picture keeps the blank on its other side. */
+const spaced = <T>(tags: InlineToken<T>[], tag: PlacedTag<T>): InlineToken<T>[] =>
+  tag.spaced ? [...tags, { kind: 'text', text: ' ' }] : tags;
 
 /** A point after a blank belongs to the next word. */
 const sideOf = (source: string, at: number) => (/\S$/.test(source.slice(0, at)) ? 'after' : 'before');
@@ -93,14 +97,14 @@ function addMark<T>(
   kind: Mark<T>['kind'],
   at: number,
   side: Mark<T>['side'],
-  tags: InlineTag<T>[],
+  tags: InlineToken<T>[],
 ) {
   const last = level.at(-1);
   if (last?.kind === kind && last.at === at && last.side === side) last.tags.push(...tags);
   else level.push({ kind, at, side, tags });
 }
 
-const tagsOf = <T>(node: Node<T>): InlineTag<T>[] =>
+const tagsOf = <T>(node: Node<T>): InlineToken<T>[] =>
   node.kind === 'element' ? [node.open, ...node.children.flatMap(tagsOf), node.close] : node.tags;
 
 /** The translation of a sentence with the sentence's markup in it. */

@@ -33,6 +33,8 @@ interface Chunk {
 /** Markup and the place in the plain text where it stands. */
 export interface PlacedTag<T> {
   at: number;
+  /** Whether a blank after it was left out of the plain text, since there is one before it. */
+  spaced?: boolean;
   token: InlineTag<T>;
 }
 
@@ -85,7 +87,12 @@ export function plainOf<T>(tokens: readonly InlineToken<T>[], lines: boolean): P
     } else {
       for (const [part] of token.text.matchAll(/[\t\n\f\r ]+|[^\t\n\f\r ]+/g)) {
         if (!/^[\t\n\f\r ]/.test(part)) add(part, part);
-        else add(/[\t\n\f\r ]$/.test(text) ? '' : ' ', part);
+        else if (!/[\t\n\f\r ]$/.test(text)) add(' ', part);
+        else {
+          const last = parts.at(-1);
+          if (last && 'token' in last) last.spaced = true;
+          add('', part);
+        }
       }
     }
   }

@@ -161,31 +161,30 @@ function mostAlike(lost: NumberToken, candidates: readonly NumberToken[]): Numbe
 function insertions(
   text: string,
   alignment: Alignment | undefined,
-  { masked, items }: Masked,
+  { masked }: Masked,
   missing: readonly (Item | NumberToken)[],
   solid: readonly { start: number; end: number }[],
 ): Repair[] {
-  // Marks count as words here.
-  const plain = (marked: string) => marked.replace(/⟦\d⟧/g, 'xxx');
-  const units = unitsOf(plain(text));
-  const links = alignment ? linksOf(alignment, units) : linksByPosition(plain(masked), plain(text), units);
-  const sorted = missing
+  const lost = missing
     .map((thing) => {
-      if (!('mask' in thing))
-        return { value: masked.slice(thing.start, thing.end), span: [thing.start, thing.end] as Span };
-      return { value: thing.value, span: thing.masked, item: thing };
+      if ('mask' in thing) return { value: thing.value, span: thing.masked, item: thing };
+      return { value: masked.slice(thing.start, thing.end), span: [thing.start, thing.end] satisfies Span };
     })
     .sort((a, b) => a.span[0] - b.span[0]);
-  const lost = new Set(sorted.flatMap(({ item }) => item ?? []));
-  const others = items.filter((item) => !lost.has(item)).map(({ masked: span }) => span);
-  const isWord = (part: Span) =>
-    /[\p{L}\p{N}]/u.test(masked.slice(...part).replace(/⟦\d⟧/g, '')) ||
-    others.some((o) => o[0] >= part[0] && o[1] <= part[1]);
-  return sorted.map(({ value, span, item }): Repair => {
+  // Marks count as words; what is lost does not, for nothing in the translation comes from it.
+  const worded = (marked: string) => marked.replace(/⟦\d⟧/g, 'xxx');
+  let words = masked;
+  for (const { span } of lost)
+    words = words.slice(0, span[0]) + ' '.repeat(span[1] - span[0]) + words.slice(span[1]);
+  words = worded(words);
+  const units = unitsOf(worded(text));
+  const links = alignment ? linksOf(alignment, units) : linksByPosition(words, worded(text), units);
+  const isWord = (part: string) => /[\p{L}\p{N}]/u.test(part);
+  return lost.map(({ value, span, item }): Repair => {
     const after = masked.slice(span[1]);
     let at: number;
-    if (!isWord([0, span[0]])) at = 0;
-    else if (!isWord([span[1], masked.length])) at = endOf(text, after);
+    if (!isWord(words.slice(0, span[0]))) at = 0;
+    else if (!isWord(words.slice(span[1]))) at = endOf(text, after);
     else at = between(text, units, links, span[0]);
     const inside = solid.find(({ start, end }) => start < at && at < end);
     if (inside) at = inside.end;
