@@ -6,7 +6,7 @@ import { buildNative, buildPackage, buildPreset, buildWasm } from './build.mjs';
 import { checkFloatFree } from './float-free.mjs';
 import { lint } from './lint.mjs';
 import { setup } from './setup.mjs';
-import { Trouble, main, root, run, say, step } from './shell.mjs';
+import { Trouble, main, root, run, runQuietly, say, step } from './shell.mjs';
 
 const reports = join(root, 'build/reports');
 const total = { passed: 0, failed: 0 };
@@ -40,6 +40,9 @@ const googleTest = (preset) =>
     runTests(join(root, 'build', preset, 'octavo_tests'), args, report, count, { env });
   });
 
+/** The Node that runs npm: inside npm's scripts, `node` is the newer one of our optional dependencies. */
+const ownNode = process.env.npm_node_execpath ?? process.execPath;
+
 const jest = (title, node) =>
   step(`Jest (${title})`, () => {
     const report = join(reports, `jest-${title.replaceAll(' ', '-')}.json`);
@@ -70,7 +73,7 @@ const steps = [
   { name: 'lint', work: lint },
   { name: 'gtest', work: () => googleTest('native') },
   { name: 'asan', work: () => googleTest('asan') },
-  { name: 'jest', work: () => jest(`Node ${process.versions.node}`, process.execPath) },
+  { name: 'jest', work: () => jest(`Node ${runQuietly(ownNode, ['--version']).trim()}`, ownNode) },
   { name: 'jest-newer', work: jestOnNewerNode },
   { name: 'float-free', work: checkFloatFree },
   { name: 'budget', work: checkBudgets },

@@ -29,7 +29,10 @@ const texts = [
   '  spaces around  ',
   '',
   'Straße – 漢字 and 😀',
-  ...Array.from({ length: 59 }, (_, i) => `Sentence ${String(i)} has ${'more and '.repeat(i % 9)}words, ${String(i * 37)}.`),
+  ...Array.from(
+    { length: 59 },
+    (_, i) => `Sentence ${String(i)} has ${'more and '.repeat(i % 9)}words, ${String(i * 37)}.`,
+  ),
 ];
 
 const model = path('build/reports/tiny.octavo');
@@ -58,7 +61,7 @@ function mustLoad(module: Module, kernel = '') {
 function translate(engine: ReturnType<typeof mustLoad>, segments: string[], extra = {}) {
   const job = engine.start(segments, { ...options, ...extra });
   if (typeof job === 'string') throw new Error(job);
-  for (let more: boolean | string = true; more; ) {
+  for (let more: boolean | string = true; more;) {
     more = job.advance(5);
     if (typeof more === 'string') throw new Error(more);
   }
@@ -84,33 +87,40 @@ describe.each(supportedVariants())('%s', (variant) => {
     expect(module.bestKernel()).toBe(variant);
   });
 
-  test.each([1, 4])('beam %i: same texts, scores and alignments as the native engine, for any kernel and batch', (beam) => {
-    const args = ['translate', model, '--json', '--scores', '--alignment', '--beam', String(beam)];
-    const expected = native([...args, '--kernel', 'reference'], texts.join('\n') + '\n')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as NativeSegment);
-    expect(expected).toHaveLength(texts.length);
-    const kernels = ['reference', 'simd128', ...(variant === 'relaxed' ? ['relaxed'] : [])];
-    for (const kernel of kernels) {
-      const engine = mustLoad(module, kernel);
-      expect(engine.info().kernel).toBe(kernel);
-      for (const batch of [1, 7, 64]) {
-        const got = [];
-        for (let i = 0; i < texts.length; i += batch) {
-          got.push(...translate(engine, texts.slice(i, i + batch), { beam }));
+  test.each([1, 4])(
+    'beam %i: same texts, scores and alignments as the native engine, for any kernel and batch',
+    (beam) => {
+      const args = ['translate', model, '--json', '--scores', '--alignment', '--beam', String(beam)];
+      const expected = native([...args, '--kernel', 'reference'], texts.join('\n') + '\n')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as NativeSegment);
+      expect(expected).toHaveLength(texts.length);
+      const kernels = ['reference', 'simd128', ...(variant === 'relaxed' ? ['relaxed'] : [])];
+      for (const kernel of kernels) {
+        const engine = mustLoad(module, kernel);
+        expect(engine.info().kernel).toBe(kernel);
+        for (const batch of [1, 7, 64]) {
+          const got = [];
+          for (let i = 0; i < texts.length; i += batch) {
+            got.push(...translate(engine, texts.slice(i, i + batch), { beam }));
+          }
+          // As strings: Jest takes seconds to walk through all the numbers.
+          expect(JSON.stringify(got.map(comparable)) === JSON.stringify(expected.map(fromNative))).toBe(true);
         }
-        // As strings: Jest takes seconds to walk through all the numbers.
-        expect(JSON.stringify(got.map(comparable)) === JSON.stringify(expected.map(fromNative))).toBe(true);
+        engine.delete();
       }
-      engine.delete();
-    }
-  });
+    },
+  );
 
   test.each([
     ['nothing', () => new Uint8Array(), /truncated|too short|not an Octavo model/i],
     ['half a file', () => readFileSync(model).subarray(0, 30_000), /truncated/i],
-    ['another file', () => new TextEncoder().encode('{"this": "is JSON"}'.repeat(20)), /not an Octavo model/i],
+    [
+      'another file',
+      () => new TextEncoder().encode('{"this": "is JSON"}'.repeat(20)),
+      /not an Octavo model/i,
+    ],
     ['a flipped bit', () => flipped(readFileSync(model)), /checksum/i],
   ])('refuses %s with a reason', (_, bytes, reason) => {
     expect(load(module, bytes())).toMatch(reason);
@@ -146,7 +156,13 @@ describe.each(supportedVariants())('%s', (variant) => {
 });
 
 interface NativeSegment {
-  alternatives: { text: string; score: number; tokenScores: number[]; offsets: number[]; alignment: number[][] }[];
+  alternatives: {
+    text: string;
+    score: number;
+    tokenScores: number[];
+    offsets: number[];
+    alignment: number[][];
+  }[];
   sourceOffsets: number[];
 }
 

@@ -75,9 +75,7 @@ struct BrokenInvariant {
 namespace string_util {
 
 struct string_view_hash {
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>{}(text);
-  }
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
 };
 
 // The length that the first byte of a UTF-8 character promises.
@@ -106,8 +104,7 @@ std::string EncodePOD(const T& value) {
 namespace port {
 
 template <typename Map>
-bool InsertIfNotPresent(Map* map, const typename Map::key_type& key,
-                        const typename Map::mapped_type& value) {
+bool InsertIfNotPresent(Map* map, const typename Map::key_type& key, const typename Map::mapped_type& value) {
   return map->emplace(key, value).second;
 }
 

@@ -202,8 +202,7 @@ std::string ModelProto::parse(std::string_view bytes) {
     if (field.id == 5) parts_ok = parse_normalizer_spec(field.bytes, denormalizer);
   }
   if (!reader.ok() || !parts_ok) return "it is truncated or not a sentencepiece model";
-  if (!denormalizer.precompiled_charsmap_.empty())
-    return "it rewrites decoded text, which is not supported";
+  if (!denormalizer.precompiled_charsmap_.empty()) return "it rewrites decoded text, which is not supported";
   return check();
 }
 
@@ -213,18 +212,16 @@ std::string ModelProto::check() const {
     const bool sound = !piece.piece_.empty() && piece.piece_.size() <= kMaxPieceBytes &&
                        piece.piece_.find('\0') == std::string::npos && is_utf8(piece.piece_);
     if (!sound) return "it has an empty, overlong or malformed piece";
-    if (!std::isfinite(piece.score_))
-      return "the score of piece " + piece.piece_ + " is not finite";
+    if (!std::isfinite(piece.score_)) return "the score of piece " + piece.piece_ + " is not finite";
     if (piece.type_ < SentencePiece::NORMAL || piece.type_ > SentencePiece::BYTE) {
       return "piece " + piece.piece_ + " is of an unknown type";
     }
   }
   if (!is_utf8(trainer_spec_.unk_surface_)) return "its sign for unknown text is malformed";
-  const bool known_type = trainer_spec_.model_type_ == TrainerSpec::UNIGRAM ||
-                          trainer_spec_.model_type_ == TrainerSpec::BPE;
+  const bool known_type =
+      trainer_spec_.model_type_ == TrainerSpec::UNIGRAM || trainer_spec_.model_type_ == TrainerSpec::BPE;
   if (!known_type) return "only unigram and BPE models are supported";
-  if (!is_safe_charsmap(normalizer_spec_.precompiled_charsmap_))
-    return "its character map is broken";
+  if (!is_safe_charsmap(normalizer_spec_.precompiled_charsmap_)) return "its character map is broken";
   return "";
 }
 
@@ -232,9 +229,7 @@ namespace string_util {
 
 bool IsValidDecodeUTF8(std::string_view input, std::size_t* length) {
   *length = 1;
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::uint32_t>(static_cast<unsigned char>(input[i]));
-  };
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(input[i])); };
   const std::uint32_t first = byte(0);
   if (first < 0x80) return true;
 
