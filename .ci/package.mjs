@@ -1,7 +1,7 @@
 // Makes the npm package in dist/ of the TypeScript sources and the WebAssembly modules.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { build, transformSync } from 'esbuild';
 import { thinMap } from './source-map.mjs';
 import { Trouble, root, runNpm, step } from './shell.mjs';
 
@@ -9,6 +9,9 @@ import { Trouble, root, runNpm, step } from './shell.mjs';
 export const wasmBuilds = { simd128: 'wasm', relaxed: 'wasm-relaxed' };
 
 const dist = join(root, 'dist');
+
+/** esbuild, once set-up has installed it: this file is loaded before. */
+const esbuild = () => createRequire(import.meta.url)('esbuild');
 
 export const buildPackage = () =>
   step('Package', async () => {
@@ -54,7 +57,7 @@ function webGlue(source) {
     .replace(/var ENVIRONMENT_IS_NODE=[^;]+;/, '')
     .replaceAll('ENVIRONMENT_IS_NODE', 'false')
     .replace('new URL("octavo.wasm",import.meta.url).href', '"octavo.wasm"');
-  const { code } = transformSync(withoutNode, { minify: true, format: 'esm' });
+  const { code } = esbuild().transformSync(withoutNode, { minify: true, format: 'esm' });
   if (/\bimport\(|\brequire\(/.test(code))
     throw new Trouble("Emscripten's glue has changed: it still imports for Node.");
   return code;
@@ -74,7 +77,7 @@ async function bundle() {
     target: 'es2022',
   };
   const file = (name) => join(dist, `${name}.js`);
-  const modules = await build({
+  const modules = await esbuild().build({
     ...common,
     // The last two are loaded only when they are needed.
     entryPoints: ['index', 'node', 'cli', 'worker', 'worker.node', 'engine', 'pipeline'].map(file),
@@ -86,7 +89,7 @@ async function bundle() {
     sourcemap: true,
     sourcesContent: false,
   });
-  const forRequire = await build({
+  const forRequire = await esbuild().build({
     ...common,
     entryPoints: [file('node')],
     outExtension: { '.js': '.cjs' },
