@@ -126,9 +126,17 @@ def checkpoint_weights(run, latest=False):
     return shape, {name: values[slice(*slices[name])].view(p.shape) for name, p in model.named_parameters()}
 
 
+def octavo_vocabulary(path):
+    """The sentencepiece model inside a model file: what prepare.py --keep-vocabulary needs to go on from a committed model."""
+    data = Path(path).read_bytes()
+    header = octavo_header(data, path)
+    return data[header["vocabulary_offset"] : header["vocabulary_offset"] + header["vocabulary_bytes"]]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=Path, required=True, help="checkpoint folder of train.py")
+    parser.add_argument("--run", type=Path, help="checkpoint folder of train.py")
+    parser.add_argument("--vocabulary-of", type=Path, help="only write the vocabulary of this model file to --output")
     parser.add_argument("-o", "--output", type=Path, help="default: RUN/model.safetensors; config.json goes beside it")
     parser.add_argument("--half", action="store_true", help="store as F16")
     parser.add_argument("--latest", action="store_true", help="the latest weights instead of their moving average")
@@ -136,6 +144,11 @@ def main():
         parser.add_argument(f"--{name}", help="for the model's description")
     parser.add_argument("--max-length", type=int, help="longest segment in pieces")
     args = parser.parse_args()
+    if args.vocabulary_of:
+        args.output.write_bytes(octavo_vocabulary(args.vocabulary_of))
+        return
+    if not args.run:
+        parser.error("--run says which training run to export")
     output = args.output or args.run / "model.safetensors"
     shape, weights = checkpoint_weights(args.run, args.latest)
     save_safetensors(output, weights, args.half)
