@@ -1,16 +1,15 @@
 // The real WebAssembly modules on the tiny model, in every variant that this Node can run, against the native engine.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { loadEngine, supportedVariants } from '../../dist/index.js';
+import { inRepository, tinyModel } from './tiny-model.js';
 
 type Module = Awaited<ReturnType<typeof loadEngine>>['module'];
 
-const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const native = (args: string[], input = '') =>
-  execFileSync(path('build/native/octavo'), args, { input, encoding: 'utf8', maxBuffer: 1 << 28 });
-const manifest = JSON.parse(readFileSync(path('package.json'), 'utf8')) as { version: string };
+  execFileSync(inRepository('build/native/octavo'), args, { input, encoding: 'utf8', maxBuffer: 1 << 28 });
+const manifest = JSON.parse(readFileSync(inRepository('package.json'), 'utf8')) as { version: string };
 
 const options = {
   beam: 1,
@@ -35,13 +34,7 @@ const texts = [
   ),
 ];
 
-const model = path('build/reports/tiny.octavo');
-
-beforeAll(() => {
-  mkdirSync(path('build/reports'), { recursive: true });
-  const config = ['--config', path('tests/data/tiny.json'), '--vocabulary', path('tests/data/tiny.spm')];
-  native(['quantize', path('tests/data/tiny.safetensors'), '-o', model, ...config]);
-});
+const model = tinyModel().path;
 
 /** Loads a model into the engine, or returns the reason why not. */
 function load(module: Module, bytes: Uint8Array, kernel = '') {
