@@ -39,6 +39,15 @@ constexpr int narrowing_shift(int32_t max) {
   return rounding_shift(max, shift) > kWideMax ? shift + 1 : shift;
 }
 
+// v^degree of the polynomial attention, for v in 0..127 and degree 1..5; of the fifth power v⁴ is first shifted right
+// by
+// 7.  Range: 127⁴ < 2^28.
+constexpr int32_t polynomial_power(int32_t v, int degree) {
+  int32_t x = v;
+  for (int d = 2; d <= degree; ++d) x = (d == 5 ? rounding_shift(x, 7) : x) * v;
+  return x;
+}
+
 static_assert(multiply_q15(16384, kOneQ15) == 16384 && multiply_q15(-8191, kOneQ15) == -8191);
 
 // a / b as a Q15 multiplier, for 0 < a <= b. Scales are positive and finite (the model file is checked), so no NaN

@@ -193,9 +193,9 @@ void FloatTransformer::embed(int32_t token, int position, float* out) const {
 }
 
 void FloatTransformer::show(const char* side, int number, const char* what, int rows, const float* values) const {
-  if (!observer_) return;
+  if (!recorder_) return;
   const std::string name = number < 0 ? side : concat({side, ".", std::to_string(number), ".", what});
-  observer_(name, rows, width_, values);
+  recorder_(name, rows, width_, values);
 }
 
 // ---------------------------------------------------------------------------- results and memory

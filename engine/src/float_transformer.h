@@ -20,7 +20,7 @@ class FloatTransformer final : public Transformer {
   // Sees activations (rows, width) as they are computed, e.g. "decoder.2.ffn": the residual stream
   // after that sub-layer, and "decoder.2.ffn_norm": a norm's output. A tensor of many rows may come
   // in several blocks, in order.
-  using Observer = std::function<void(std::string_view name, int rows, int width, const float* values)>;
+  using Recorder = std::function<void(std::string_view name, int rows, int width, const float* values)>;
 
   static Result<std::unique_ptr<FloatTransformer>> create(std::shared_ptr<const ModelFile> file);
 
@@ -35,7 +35,7 @@ class FloatTransformer final : public Transformer {
   void copy_slot(int from, int to, int length) override;
 
   std::span<const float> logits(int row) const;
-  void observe(Observer observer) { observer_ = std::move(observer); }
+  void record(Recorder recorder) { recorder_ = std::move(recorder); }
 
  private:
   // Keys and values that one query may attend to: (count, width) each.
@@ -61,7 +61,7 @@ class FloatTransformer final : public Transformer {
   std::shared_ptr<const ModelFile> file_;  // the network's views point into it
   FloatNetwork network_;
   int width_;
-  Observer observer_;
+  Recorder recorder_;
   Capacity capacity_{};
   AlignedBytes memory_;
   std::vector<int32_t> offsets_;  // of the encoded sentences

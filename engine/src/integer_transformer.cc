@@ -38,8 +38,10 @@ void IntegerTransformer::encode(std::span<const int32_t> tokens, std::span<const
             &stream_.s[i]);
     }
   }
-  for (const EncoderLayerWeights& layer : network_.encoder) encoder_layer(layer, offsets);
+  passed(false, 0, "embedding", stream_, total);
+  for (size_t n = 0; n < network_.encoder.size(); ++n) encoder_layer(static_cast<int>(n), offsets);
   l1_norm(work_, network_.encoder_norm, stream_, total, normed_);
+  passed(false, 0, "norm", normed_, total);
 
   // Keys and values of every cross-attention, once per sentence.
   const int sentences = static_cast<int>(offsets.size()) - 1;
@@ -59,7 +61,8 @@ void IntegerTransformer::encode(std::span<const int32_t> tokens, std::span<const
 }
 
 // x = x + Attention(LN(x));  x = x + FFN(LN(x))
-void IntegerTransformer::encoder_layer(const EncoderLayerWeights& layer, std::span<const int32_t> offsets) {
+void IntegerTransformer::encoder_layer(int number, std::span<const int32_t> offsets) {
+  const EncoderLayerWeights& layer = network_.encoder[number];
   const int total = offsets.back(), width = stream_.width;
   l1_norm(work_, layer.self_norm, stream_, total, normed_);
   linear(work_, layer.self_attn.q, normed_, total, Nonlinearity::kNone, q_);
@@ -79,7 +82,9 @@ void IntegerTransformer::encoder_layer(const EncoderLayerWeights& layer, std::sp
     }
   }
   linear_residual(work_, layer.self_attn.out, attended_, total, stream_);
+  passed(false, number, "attention", stream_, total);
   feed_forward(layer.ffn_norm, layer.w1, layer.w2, total);
+  passed(false, number, "ffn", stream_, total);
 }
 
 // x = x + W2·ReLU(W1·LN(x)), a block of rows at a time so that the hidden rows stay in cache.
@@ -99,8 +104,10 @@ void IntegerTransformer::step(std::span<const StepRow> rows) {
     embed(work_, network_, rows[i].token, &codes_[static_cast<size_t>(rows[i].position) * width], stream_.row(i),
           &stream_.s[i]);
   }
+  passed(true, 0, "embedding", stream_, count);
   for (size_t n = 0; n < network_.decoder.size(); ++n) decoder_layer(static_cast<int>(n), rows);
   l1_norm(work_, network_.decoder_norm, stream_, count, normed_);
+  passed(true, 0, "norm", normed_, count);
   project(count);
 }
 
@@ -132,6 +139,7 @@ void IntegerTransformer::decoder_layer(int number, std::span<const StepRow> rows
            nullptr);
   }
   linear_residual(work_, layer.self_attn.out, attended_, count, stream_);
+  passed(true, number, "attention", stream_, count);
 
   if (!network_.encoder.empty()) {
     l1_norm(work_, layer.cross_norm, stream_, count, normed_);
@@ -148,12 +156,21 @@ void IntegerTransformer::decoder_layer(int number, std::span<const StepRow> rows
                                {cross_value_match_ + start, cross_value_scale_[place]}};
       int32_t* alignment = aligns ? alignments_ + static_cast<int64_t>(i) * capacity_.source_tokens : nullptr;
       if (aligns) alignment_lengths_[i] = length;
+      int8_t* head_weights = nullptr;
+      if (observer_ != nullptr) {
+        observed_weights_.resize(static_cast<size_t>(length) * network_.shape.heads);
+        head_weights = observed_weights_.data();
+      }
       attend(work_, layer.cross_attn, network_.shape, q_.row(i), q_.s[i], seen, attended_.row(i), &attended_.s[i],
-             alignment);
+             alignment, head_weights);
+      if (observer_ != nullptr)
+        observer_->attended(number, head_weights, static_cast<int>(network_.shape.heads), length);
     }
     linear_residual(work_, layer.cross_attn.out, attended_, count, stream_);
+    passed(true, number, "cross", stream_, count);
   }
   feed_forward(layer.ffn_norm, layer.w1, layer.w2, count);
+  passed(true, number, "ffn", stream_, count);
 }
 
 // Output projection onto the embedding: INT32 products, made comparable by one multiplier per vocabulary row.
@@ -162,14 +179,25 @@ void IntegerTransformer::project(int rows) {
   const int n = static_cast<int>(table.outputs), k = static_cast<int>(table.inputs);
   // |product| <= k·127·63; the shift leaves 15 bits, so that a product with a 15-bit multiplier fits INT32.
   const int shift = std::max(0, static_cast<int>(std::bit_width(static_cast<uint32_t>(k) * 127 * kWeightMax)) - 15);
+  // A part of the vocabulary at a time, so that the products are still in cache when they become logits.
+  const int part = std::max(stream_.width, hidden_.width);
   for (int first = 0; first < rows; first += kRowBlock) {
     const int count = std::min(kRowBlock, rows - first);
-    int32_t* logits = logits_ + static_cast<int64_t>(first) * n;
-    work_.kernel->product(normed_.row(first), table.panels, logits, count, k, n, work_.packed);
-    for (int i = 0; i < count; ++i) {
-      int32_t* row = logits + static_cast<int64_t>(i) * n;
-      best_[first + i] = work_.kernel->logits(row, shift, table.column, row, n);
-      units_[first + i] = scaled_shift(normed_.s[first + i] * table.scale * 32768.0f, shift);
+    std::fill_n(best_ + first, count, 0);
+    for (int j = 0; j < n; j += part) {
+      const int columns = std::min(part, n - j);
+      work_.kernel->product(normed_.row(first), table.panels + static_cast<int64_t>(j) * k, work_.products, count, k,
+                            columns, work_.packed, work_.maxima);
+      for (int i = 0; i < count; ++i) {
+        int32_t* row = logits_ + static_cast<int64_t>(first + i) * n;
+        int32_t& best = best_[first + i];
+        const int32_t found = j + work_.kernel->logits(work_.products + static_cast<int64_t>(i) * columns, shift,
+                                                       table.column + j, row + j, columns);
+        if (row[found] > row[best]) best = found;
+      }
+    }
+    for (int i = first; i < first + count; ++i) {
+      units_[i] = scaled_shift(normed_.s[i] * table.scale * 32768.0f, shift);
     }
   }
 }
@@ -207,6 +235,11 @@ void IntegerTransformer::copy_slot(int from, int to, int length) {
   }
 }
 
+bool IntegerTransformer::observe(Observer* observer) {
+  observer_ = observer;
+  return true;
+}
+
 Status IntegerTransformer::reserve(const Capacity& capacity) {
   if (capacity == capacity_) return std::nullopt;
   Arena measure;
@@ -237,7 +270,7 @@ void IntegerTransformer::lay_out(Arena& arena, const Capacity& capacity) {
   const int width = static_cast<int>(shape.width), ffn = static_cast<int>(shape.ffn),
             layers = static_cast<int>(shape.decoder_layers);
   const int rows = std::max(capacity.source_tokens, capacity.slots);
-  const int keys = std::max(capacity.source_tokens, capacity.target_length);
+  const int keys = padded_keys(std::max(capacity.source_tokens, capacity.target_length));
   const int widest = std::max(width, ffn);
   const auto scaled_rows = [&](int count, int columns) {
     int8_t* x = arena.take<int8_t>(static_cast<int64_t>(count) * columns);
@@ -251,6 +284,7 @@ void IntegerTransformer::lay_out(Arena& arena, const Capacity& capacity) {
   };
   work_.packed = arena.take<std::byte>(static_cast<int64_t>(kRowBlock) * widest * 2);
   work_.products = arena.take<int32_t>(static_cast<int64_t>(kRowBlock) * widest);
+  work_.maxima = arena.take<int32_t>(kRowBlock);
   work_.wide = arena.take<int16_t>(std::max(widest, keys));
   work_.wide2 = arena.take<int16_t>(width);
   work_.scores = arena.take<int32_t>(keys);
@@ -269,8 +303,8 @@ void IntegerTransformer::lay_out(Arena& arena, const Capacity& capacity) {
   cross_ = cache(static_cast<int64_t>(layers) * capacity.source_tokens);
   key_match_ = arena.take<uint16_t>(keys);
   value_match_ = arena.take<uint16_t>(keys);
-  cross_key_match_ = arena.take<uint16_t>(static_cast<int64_t>(layers) * capacity.source_tokens);
-  cross_value_match_ = arena.take<uint16_t>(static_cast<int64_t>(layers) * capacity.source_tokens);
+  cross_key_match_ = arena.take<uint16_t>(padded_keys(layers * capacity.source_tokens + 15));
+  cross_value_match_ = arena.take<uint16_t>(padded_keys(layers * capacity.source_tokens + 15));
   cross_key_scale_ = arena.take<float>(static_cast<int64_t>(layers) * capacity.sentences);
   cross_value_scale_ = arena.take<float>(static_cast<int64_t>(layers) * capacity.sentences);
   logits_ = arena.take<int32_t>(static_cast<int64_t>(capacity.slots) * shape.vocabulary);

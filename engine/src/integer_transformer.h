@@ -30,6 +30,7 @@ class IntegerTransformer final : public Transformer {
   void log_probabilities(int row, float* out) const override;
   std::span<const int32_t> alignment(int row) const override;
   void copy_slot(int from, int to, int length) override;
+  bool observe(Observer* observer) override;
 
   const Kernel& kernel() const { return *work_.kernel; }
   // The logits of a row as comparable integers and their unit: logit = x / unit.
@@ -45,17 +46,22 @@ class IntegerTransformer final : public Transformer {
 
   IntegerTransformer(std::shared_ptr<const ModelFile> file, IntegerNetwork network, const Kernel& kernel);
   void lay_out(Arena& arena, const Capacity& capacity);
-  void encoder_layer(const EncoderLayerWeights& layer, std::span<const int32_t> offsets);
+  void encoder_layer(int number, std::span<const int32_t> offsets);
   void decoder_layer(int number, std::span<const StepRow> rows);
   void feed_forward(const Norm& norm, const Linear& w1, const Linear& w2, int rows);
   void project(int rows);
+  void passed(bool decoder, int layer, const char* station, const ScaledRows& rows, int count) const {
+    if (observer_ != nullptr) observer_->passed(decoder, layer, station, rows.s, count);
+  }
 
   std::shared_ptr<const ModelFile> file_;  // the network's views point into it
   IntegerNetwork network_;
   Capacity capacity_{};
   AlignedBytes memory_;
   Workspace work_{};
-  std::vector<int8_t> codes_;  // (positions_, width)
+  Observer* observer_ = nullptr;
+  std::vector<int8_t> observed_weights_;  // (heads, source) of one token; empty unless observed
+  std::vector<int8_t> codes_;             // (positions_, width)
   int positions_ = 0;
   std::vector<int32_t> offsets_;  // of the encoded sentences
 

@@ -162,10 +162,10 @@ Activation ReferenceTransformer::cross_attention(int number, std::span<const Ste
 }
 
 void ReferenceTransformer::show(const char* side, int number, const char* what, const Activation& values) const {
-  if (!observer_) return;
+  if (!recorder_) return;
   const std::string name = number < 0 ? side : concat({side, ".", std::to_string(number), ".", what});
   const std::vector<float> numbers = values_of(values);
-  observer_(name, rows_of(values), static_cast<int>(network_.shape.width), numbers.data());
+  recorder_(name, rows_of(values), static_cast<int>(network_.shape.width), numbers.data());
 }
 
 // ----------------------------------------------------------------------------- results and memory

@@ -20,7 +20,7 @@ class ReferenceTransformer final : public Transformer {
  public:
   // Sees de-quantised activations under the names that FloatTransformer gives them, for each name
   // in the same order of rows.
-  using Observer = std::function<void(std::string_view name, int rows, int width, const float* values)>;
+  using Recorder = std::function<void(std::string_view name, int rows, int width, const float* values)>;
 
   // From an FP32 file, quantised on the fly, or from the integers of an INT8 file.
   static Result<std::unique_ptr<ReferenceTransformer>> create(std::shared_ptr<const ModelFile> file,
@@ -40,7 +40,7 @@ class ReferenceTransformer final : public Transformer {
   // are computed as floats: in paper arithmetic, or without kProjection among the modules.
   std::span<const int32_t> logits(int row) const;
   float logit_unit(int row) const { return logits_.units[static_cast<size_t>(row)]; }
-  void observe(Observer observer) { observer_ = std::move(observer); }
+  void record(Recorder recorder) { recorder_ = std::move(recorder); }
 
  private:
   struct KeysValues {
@@ -61,7 +61,7 @@ class ReferenceTransformer final : public Transformer {
   std::shared_ptr<const ModelFile> file_;  // the FP32 weights point into it
   ReferenceNetwork network_;
   ReferenceLayers encoder_, decoder_;
-  Observer observer_;
+  Recorder recorder_;
   std::vector<double> codes_;                     // (positions, d): sines, then cosines
   std::vector<std::vector<KeysValues>> cross_;    // (sentences, decoder layers)
   std::vector<std::vector<KeysValues>> self_;     // (slots, decoder layers)

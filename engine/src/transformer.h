@@ -11,6 +11,7 @@
 #include <span>
 
 #include "model_file.h"
+#include "observer.h"
 #include "octavo/status.h"
 
 namespace octavo {
@@ -59,6 +60,10 @@ class Transformer {
 
   // Copies the first `length` cached tokens of a slot, for beams that share a history.
   virtual void copy_slot(int from, int to, int length) = 0;
+
+  // From now on the observer is told what happens, until another one or none (nullptr) is. False: this network tells
+  // nobody.
+  virtual bool observe(Observer*) { return false; }
 };
 
 }  // namespace octavo

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "inspector.h"
 #include "load_transformer.h"
 #include "message.h"
 #include "model_file.h"
@@ -68,6 +69,17 @@ Result<std::unique_ptr<Translator>> Translator::load(AlignedBytes bytes, std::st
 size_t Translator::max_tokens() const { return parts_->file->shape().max_length - 1; }  // one place is for the end mark
 
 size_t Translator::count_tokens(std::string_view text) const { return parts_->vocabulary.encode(text).size(); }
+
+Result<Inspection> Translator::inspect(std::string_view sentence, std::string_view translation) {
+  std::vector<int32_t> source = parts_->vocabulary.encode(trim(sentence).text);
+  std::vector<int32_t> target = parts_->vocabulary.encode(trim(translation).text);
+  if (source.empty()) return Error{"there is nothing to inspect in a blank text"};
+  if (const size_t longest = std::max(source.size(), target.size()); longest > max_tokens()) {
+    return problem({"only sentences of up to ", std::to_string(max_tokens()), " tokens can be inspected; this has ",
+                    std::to_string(longest)});
+  }
+  return octavo::inspect(*parts_->network, parts_->vocabulary, std::move(source), std::move(target));
+}
 
 EngineInfo Translator::info() const {
   return {parts_->kernel, std::string(parts_->file->description()), parts_->file->bytes(),
@@ -195,6 +207,7 @@ std::vector<TranslatedSegment> TranslationJob::finish() {
     std::vector<TranslatedText>& alternatives = state.results[i].alternatives;
     if (alternatives.empty()) alternatives.emplace_back().text = parts.text;  // nothing to translate
     for (TranslatedText& alternative : alternatives) {
+      for (auto& row : alternative.alignment) row.resize(state.results[i].source_tokens);  // what later runs added
       for (uint32_t& offset : alternative.offsets) offset += static_cast<uint32_t>(parts.before.size());
       alternative.text = concat({parts.before, alternative.text, parts.after});
     }

@@ -115,12 +115,12 @@ Status Ablation::precision_loss() const {
   if (!integer) return Error{integer.error()};
   std::map<std::string, std::vector<float>, std::less<>> seen;  // by the twin, in this step
   std::map<std::string, Difference, std::less<>> differences;
-  (*real)->observe([&](std::string_view name, int rows, int width, const float* values) {
+  (*real)->record([&](std::string_view name, int rows, int width, const float* values) {
     if (!name.starts_with("decoder")) return;
     std::vector<float>& all = seen[std::string(name)];
     all.insert(all.end(), values, values + int64_t{rows} * width);
   });
-  (*integer)->observe([&](std::string_view name, int, int, const float* values) {
+  (*integer)->record([&](std::string_view name, int, int, const float* values) {
     if (!name.starts_with("decoder")) return;
     std::vector<float>& want = seen.find(name)->second;
     Difference& difference = differences[std::string(name)];

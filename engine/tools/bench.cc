@@ -13,7 +13,7 @@
 #include "integer_transformer.h"
 #include "io.h"
 #include "message.h"
-#include "quantizer.h"
+#include "random.h"
 
 namespace octavo {
 namespace {
@@ -72,33 +72,10 @@ struct Contestant {
   std::vector<double> single{}, batched{};
 };
 
-NetworkShape shape_of(const std::string& name) {
-  const auto make = [](uint32_t width, uint32_t heads, uint32_t encoder, uint32_t decoder) {
-    return NetworkShape{.vocabulary = 8000,
-                        .width = width,
-                        .ffn = 4 * width,
-                        .heads = heads,
-                        .encoder_layers = encoder,
-                        .decoder_layers = decoder,
-                        .degree = 3,
-                        .attention = AttentionKind::kPolynomial,
-                        .norm = NormKind::kL1,
-                        .max_length = 256,
-                        .eos = 1};
-  };
-  if (name == "base") return make(512, 8, 6, 6);
-  if (name == "big") return make(1024, 16, 6, 6);
-  return make(256, 8, 6, 3);
-}
-
 // A network of this shape with random weights, in one of three forms: speed does not depend on what the weights are.
-Result<Contestant> contestant(const std::string& name, NetworkShape shape, Flavour flavour, bool vanilla,
+Result<Contestant> contestant(const std::string& name, const NetworkShape& shape, Flavour flavour, bool vanilla,
                               const Kernel& kernel) {
-  if (vanilla) {
-    shape.attention = AttentionKind::kSoftmax;
-    shape.norm = NormKind::kL2;
-  }
-  Result<AlignedBytes> bytes = make_model(flavour, shape, random_weights(shape, 1), "{}", "x");
+  Result<AlignedBytes> bytes = random_model(shape, flavour, vanilla, "x");
   if (!bytes) return Error{bytes.error()};
   const size_t size = bytes->size();
   Result<ModelFile> file = ModelFile::open(std::move(*bytes));
@@ -118,7 +95,7 @@ Result<Contestant> contestant(const std::string& name, NetworkShape shape, Flavo
 }
 
 Status measure(const std::string& shape_name, const Arguments& args, const Kernel& kernel) {
-  const NetworkShape shape = shape_of(shape_name);
+  const NetworkShape shape = benchmark_shape(shape_name);
   std::vector<Contestant> contestants;
   const struct {
     const char* name;
@@ -166,7 +143,7 @@ Status measure(const std::string& shape_name, const Arguments& args, const Kerne
 Status run(const Arguments& args) {
   const Kernel* kernel = args.kernel.empty() ? &best_kernel() : find_kernel(args.kernel);
   if (kernel == nullptr)
-    return problem({"there is no kernel \"", args.kernel, "\": choose reference, simd128 or relaxed"});
+    return problem({"there is no kernel \"", args.kernel, "\": choose reference, simd128, relaxed or fused"});
   std::printf("kernel %s, medians of %d rounds\n", kernel->name, args.repetitions);
   for (const std::string& shape : args.shapes) {
     if (const Status status = measure(shape, args, *kernel)) return status;
@@ -181,7 +158,7 @@ void add_bench(CLI::App& app) {
   auto args = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure INT8 against FP32 at the shipped, base and big shapes");
   command->add_option("--shapes", args->shapes, "shipped, base, big")->check(CLI::IsMember({"shipped", "base", "big"}));
-  command->add_option("--kernel", args->kernel, "reference, simd128 or relaxed (default: the fastest)");
+  command->add_option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
   command->add_option("--tokens", args->tokens, "tokens per sentence, source and target")->check(CLI::Range(1, 1000));
   command->add_option("--batch", args->batch, "sentences of the batched measurement")->check(CLI::Range(1, 64));
   command->add_option("--repetitions", args->repetitions, "rounds to take the median of")->check(CLI::Range(1, 1000));

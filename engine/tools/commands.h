@@ -12,6 +12,7 @@ void add_quantize(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_translate(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_random(CLI::App& app);
 void add_score(CLI::App& app);
 void add_evaluate(CLI::App& app);
 

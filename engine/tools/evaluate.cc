@@ -223,7 +223,7 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--fp32", args->fp32, "the same model in FP32, to compare with");
   command->add_option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
   command->add_option("--limit", args->limit, "only so many lines from the beginning of the test set");
-  command->add_option("--kernel", args->kernel, "reference, simd128 or relaxed (default: the fastest)");
+  command->add_option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
   command->add_option("-o,--output", args->output, "file for the translations, one line each, a column per model");
   CLI::Option* json = command->add_flag("--json", args->json, "print JSON");
   command->add_flag("--ablation", args->ablation, "print the paper's tables as Markdown instead; needs --fp32")

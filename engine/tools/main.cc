@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   octavo::add_evaluate(app);
   octavo::add_score(app);
   octavo::add_bench(app);
+  octavo::add_random(app);
   CLI11_PARSE(app, argc, argv);
   return 0;
 }

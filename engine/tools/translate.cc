@@ -106,7 +106,7 @@ void add_translate(CLI::App& app) {
   command->add_flag("--alignment", args->options.alignment,
                     "with --json: which source pieces each target piece attended to");
   command->add_flag("--json", args->json, "print one JSON object per line: alternatives, scores, offsets, alignment");
-  command->add_option("--kernel", args->kernel, "reference, simd128 or relaxed (default: the fastest)");
+  command->add_option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
   command->add_option("--batch", args->batch, "lines handed over at once; changes nothing but speed")
       ->check(CLI::PositiveNumber);
   on_run(command, [args] { return run(*args); });

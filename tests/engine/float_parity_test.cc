@@ -37,7 +37,7 @@ TEST_P(FloatParityTest, AgreesWithPyTorch) {
   FloatTransformer& engine = **made;
 
   std::vector<float> encoder, hidden;
-  engine.observe([&](std::string_view what, int rows, int width, const float* values) {
+  engine.record([&](std::string_view what, int rows, int width, const float* values) {
     std::vector<float>* to = what == "encoder_norm" ? &encoder : what == "decoder_norm" ? &hidden : nullptr;
     if (to != nullptr) to->assign(values, values + int64_t{rows} * width);
   });

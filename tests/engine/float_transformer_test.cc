@@ -281,7 +281,7 @@ TEST_P(FloatTransformerTest, AlignmentSharesOutTheWholeAttention) {
 TEST(FloatTransformer, ShowsEveryNormAndResidual) {
   Model model(make_shape(1, 1, 3, kOurs));
   std::map<std::string, int> rows;
-  model.engine->observe([&](std::string_view name, int count, int width, const float* values) {
+  model.engine->record([&](std::string_view name, int count, int width, const float* values) {
     rows[std::string(name)] += count;
     EXPECT_EQ(width, 48);
     EXPECT_TRUE(std::isfinite(values[0]));

@@ -13,7 +13,7 @@ void expect_fast_equals_reference(const NetworkShape& shape, const FloatWeights&
   const Batch batch = make_batch(shape, {1, 7, 2, 25, 12});
   const auto reference = make_reference(file);
   const Outcomes expected = outcomes(*reference, batch, in_order(5));
-  for (const char* kernel : {"reference", "simd128", "relaxed"}) {
+  for (const char* kernel : {"reference", "simd128", "relaxed", "fused"}) {
     const auto fast = make_fast(file, kernel);
     ASSERT_NO_FATAL_FAILURE(expect_equal(outcomes(*fast, batch, in_order(5)), expected)) << kernel;
   }

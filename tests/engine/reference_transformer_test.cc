@@ -150,7 +150,7 @@ TEST(ReferenceTransformer, ShowsWhatTheTwinShows) {
   using Seen = std::map<std::string, std::vector<float>, std::less<>>;
   const auto watch = [&](auto& network) {
     Seen seen;
-    network.observe([&](std::string_view name, int rows, int width, const float* values) {
+    network.record([&](std::string_view name, int rows, int width, const float* values) {
       auto& all = seen[std::string(name)];
       all.insert(all.end(), values, values + rows * width);
     });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ TEST(Translator, SameTextForAnyBatchOrderAndKernel) {
   for (const int beam : {1, 4}) {
     const Options options = {.beam = beam};
     const auto expected = translate(*load("reference"), texts, options);
-    for (const char* kernel : {"reference", "simd128", "relaxed"}) {
+    for (const char* kernel : {"reference", "simd128", "relaxed", "fused"}) {
       const auto translator = load(kernel);
       EXPECT_EQ(translator->info().kernel, kernel);
       for (const size_t batch : {size_t{1}, size_t{7}, size_t{64}}) {
@@ -179,6 +180,80 @@ TEST(Segments, OffsetsPointAtThePieces) {
   for (size_t i = 0; i < tokens.size(); ++i) joined += text.substr(offsets[i], offsets[i + 1] - offsets[i]);
   joined.erase(std::remove(joined.begin(), joined.end(), ' '), joined.end());
   EXPECT_EQ(joined, "Thehouse漢stands.");
+}
+
+// The oldest format, as a file of its time: it loads for ever and translates as it did.
+TEST(Translator, VersionOneFilesLoadAndTranslateAsEver) {
+  const std::string file = read_test_data("version-1.octavo");
+  AlignedBytes bytes(file.size());
+  std::copy_n(reinterpret_cast<const std::byte*>(file.data()), file.size(), bytes.data());
+  auto translator = Translator::load(std::move(bytes));
+  ASSERT_TRUE(translator.ok()) << translator.error();
+  std::string all;
+  for (const std::string& text : translate(**translator, sentences())) all += text + "\n";
+  EXPECT_EQ(crc32(std::as_bytes(std::span(all))), 3507865465u);
+}
+
+TEST(Translator, InspectionShowsEveryStationAndHead) {
+  const auto translator = load();
+  const std::string sentence = "I see 42 trees & 7 birds!";
+  const std::string before = translate(*translator, {sentence}).front();
+  const auto seen = translator->inspect(sentence + " \n");
+  ASSERT_TRUE(seen.ok()) << seen.error();
+  const size_t source = seen->source.size(), target = seen->target.size();
+  EXPECT_EQ(source, translator->count_tokens(sentence) + 1);
+  const TranslatedText expected = translator->translate({sentence}, {.scores = true})->front().alternatives.front();
+  EXPECT_EQ(target, expected.token_scores.size() + (expected.length_limited || expected.loop_stopped ? 0 : 1));
+
+  const auto file = ModelFile::open(tiny_model("tiny", Flavour::kInt8));
+  const NetworkShape& shape = file->shape();
+  ASSERT_EQ(seen->stations.size(), 2 + 2 * shape.encoder_layers + 2 + 3 * shape.decoder_layers);
+  EXPECT_STREQ(seen->stations.front().name, "embedding");
+  EXPECT_STREQ(seen->stations.back().name, "norm");
+  for (const Station& station : seen->stations) {
+    EXPECT_EQ(station.scales.size(), station.decoder ? target : source) << station.name << station.layer;
+    for (const float scale : station.scales) EXPECT_GT(scale, 0);
+  }
+  ASSERT_EQ(seen->attention.size(), static_cast<size_t>(shape.decoder_layers) * shape.heads);
+  for (const AttentionHead& head : seen->attention) {
+    ASSERT_EQ(head.weights.size(), target * source);
+    for (size_t t = 0; t < target; ++t) {
+      const auto row = head.weights.begin() + static_cast<std::ptrdiff_t>(t * source);
+      EXPECT_GE(*std::min_element(row, row + static_cast<std::ptrdiff_t>(source)), 0);
+      EXPECT_GT(*std::max_element(row, row + static_cast<std::ptrdiff_t>(source)), 0);
+    }
+  }
+  EXPECT_EQ(translate(*translator, {sentence}).front(), before) << "watching leaves no trace";
+}
+
+TEST(Translator, InspectionReadsATranslationAsIfItWereItsOwn) {
+  const auto translator = load();
+  size_t compared = 0;
+  for (const std::string& sentence : sentences()) {
+    const auto seen = translator->inspect(sentence);
+    const auto read = translator->inspect(sentence, translate(*translator, {sentence}).front());
+    if (!seen.ok() || !read.ok()) continue;  // blank or too long
+    // The same words may be other pieces; as far as they are the same they have seen the same.
+    const auto differ =
+        std::mismatch(seen->target.begin(), seen->target.end(), read->target.begin(), read->target.end());
+    const auto common = differ.first - seen->target.begin();
+    compared += common;
+    for (size_t i = 0; i < seen->stations.size(); ++i) {
+      const Station &own = seen->stations[i], &other = read->stations[i];
+      ASSERT_EQ(other.scales.size(), other.decoder ? read->target.size() : read->source.size());
+      const auto rows = own.decoder ? common : static_cast<std::ptrdiff_t>(own.scales.size());
+      EXPECT_TRUE(std::equal(own.scales.begin(), own.scales.begin() + rows, other.scales.begin())) << own.name;
+    }
+  }
+  EXPECT_GT(compared, 0u);
+  EXPECT_EQ(translator->inspect("a", "1 2 3")->target.size(), translator->count_tokens("1 2 3") + 1);
+  EXPECT_FALSE(translator->inspect("a", std::string(5000, 'x')).ok());
+}
+
+TEST(Translator, InspectionRefusesWhatItCannotShow) {
+  EXPECT_FALSE(load()->inspect(" \n").ok());
+  EXPECT_FALSE(load()->inspect(std::string(5000, 'x')).ok());
+  EXPECT_FALSE(load({}, Flavour::kFloat32)->inspect("a").ok());
 }
 
 }  // namespace

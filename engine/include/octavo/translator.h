@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "octavo/inspection.h"
 #include "octavo/options.h"
 #include "octavo/status.h"
 
@@ -35,7 +36,7 @@ struct TranslatedSegment {
 };
 
 struct EngineInfo {
-  std::string kernel;       // "reference", "simd128", "relaxed"; "float" for an FP32 model
+  std::string kernel;       // "reference", "simd128", "relaxed", "fused"; "float" for an FP32 model
   std::string description;  // the model's JSON description
   uint64_t model_bytes = 0;
   uint64_t memory_bytes = 0;  // activations and caches
@@ -72,6 +73,10 @@ class Translator {
   Result<std::vector<TranslatedSegment>> translate(std::vector<std::string> segments, const Options& options);
   // The same, step by step.
   Result<std::unique_ptr<TranslationJob>> start(std::vector<std::string> segments, const Options& options);
+
+  // Translates one sentence greedily, or reads the translation that is given, and tells what went on inside. Both must
+  // fit the model's limit.
+  Result<Inspection> inspect(std::string_view sentence, std::string_view translation = {});
 
   // Pieces that a text takes: what the model's limit counts.
   size_t count_tokens(std::string_view text) const;

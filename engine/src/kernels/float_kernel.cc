@@ -8,6 +8,12 @@
 #include "log_softmax.h"
 
 namespace octavo::fp32 {
+
+// The constants of eˣ. Not declared constant: see simd::in_register16, what is read from memory need not be made anew.
+extern float exponential_constants[];
+float exponential_constants[] = {87.0f,      -87.0f,     12582912.0f, 1.44269504f, 0.693359375f, 2.12194440e-4f,
+                                 1.0f / 720, 1.0f / 120, 1.0f / 24,   1.0f / 6,    1.0f / 2,     1.0f};
+
 namespace {
 
 constexpr int kPanel = 8;
@@ -179,17 +185,16 @@ float polynomial_of_degree(float* weights, int count, float scale, float b, floa
 // 2e-7. Adding 1.5·2²³ rounds to an integer and leaves it in the low bits, from where a shift
 // carries it to the exponent.
 v128_t exponential(v128_t x) {
-  x = wasm_f32x4_pmin(splat(87), maximum(splat(-87), x));
-  const v128_t magic = splat(12582912.0f);
-  const v128_t shifted = wasm_f32x4_add(wasm_f32x4_mul(x, splat(1.44269504f)), magic);
+  const auto constant = [](int i) { return wasm_v128_load32_splat(exponential_constants + i); };
+  x = wasm_f32x4_pmin(constant(0), maximum(constant(1), x));
+  const v128_t magic = constant(2);
+  const v128_t shifted = wasm_f32x4_add(wasm_f32x4_mul(x, constant(3)), magic);
   const v128_t n = wasm_f32x4_sub(shifted, magic);
   // ln 2 in two parts: the first has so few bits that its product with n is exact.
-  v128_t r = wasm_f32x4_sub(x, wasm_f32x4_mul(n, splat(0.693359375f)));
-  r = wasm_f32x4_add(r, wasm_f32x4_mul(n, splat(2.12194440e-4f)));
-  v128_t y = splat(1.0f / 720);
-  for (const float term : {1.0f / 120, 1.0f / 24, 1.0f / 6, 1.0f / 2, 1.0f, 1.0f}) {
-    y = wasm_f32x4_add(wasm_f32x4_mul(y, r), splat(term));
-  }
+  v128_t r = wasm_f32x4_sub(x, wasm_f32x4_mul(n, constant(4)));
+  r = wasm_f32x4_add(r, wasm_f32x4_mul(n, constant(5)));
+  v128_t y = constant(6);
+  for (const int term : {7, 8, 9, 10, 11, 11}) y = wasm_f32x4_add(wasm_f32x4_mul(y, r), constant(term));
   return wasm_i32x4_add(y, wasm_i32x4_shl(shifted, 23));
 }
 

@@ -1,7 +1,5 @@
 #include "kernels/kernel.h"
 
-#include <iterator>
-
 namespace octavo {
 namespace {
 
@@ -10,6 +8,7 @@ constexpr const Kernel* kKernels[] = {
     &kSimd128Kernel,
 #if !defined(__wasm__) || defined(__wasm_relaxed_simd__)
     &kRelaxedKernel,
+    &kFusedKernel,
 #endif
 };
 
@@ -22,6 +21,12 @@ const Kernel* find_kernel(std::string_view name) {
   return nullptr;
 }
 
-const Kernel& best_kernel() { return **(std::end(kKernels) - 1); }
+const Kernel& best_kernel() {
+#if !defined(__wasm__) || defined(__wasm_relaxed_simd__)
+  return fused_dot_is_native() ? kFusedKernel : kRelaxedKernel;
+#else
+  return kSimd128Kernel;
+#endif
+}
 
 }  // namespace octavo

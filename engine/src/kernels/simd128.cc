@@ -9,6 +9,7 @@ namespace {
 
 struct Step {
   using Element = int16_t;
+  static constexpr int kSinglePanels = 2;
 
   // Activations as INT16, each four reordered to (0, 2, 1, 3): sixteen weight bytes split into even and odd ones by one
   // mask and one shift, and each half then meets the pair of activations it belongs to.
@@ -29,9 +30,10 @@ struct Step {
   struct Weights {
     v128_t even, odd;
   };
-  static Weights load(const uint8_t* bytes) {
+  const v128_t low_bytes = simd::in_register16(0x00ff);
+  Weights load(const uint8_t* bytes) const {
     const v128_t w = wasm_v128_load(bytes);
-    return {wasm_v128_and(w, wasm_i16x8_splat(0x00ff)), wasm_u16x8_shr(w, 8)};
+    return {wasm_v128_and(w, low_bytes), wasm_u16x8_shr(w, 8)};
   }
 
   static v128_t add_products(v128_t acc, const Weights& w, const int16_t* x) {
@@ -42,14 +44,6 @@ struct Step {
 
 }  // namespace
 
-const Kernel kSimd128Kernel = {"simd128",          simd::tiled_product<Step>,
-                               simd::unpack_row,   simd::max_abs,
-                               simd::write_back,   simd::match_add,
-                               simd::widen,        simd::rescale,
-                               simd::centre,       simd::gain,
-                               simd::scores,       simd::shifted_relu,
-                               simd::power,        simd::weigh,
-                               simd::weighted_sum, simd::narrow,
-                               simd::logits};
+const Kernel kSimd128Kernel = simd::kernel_with("simd128", simd::tiled_product<Step>);
 
 }  // namespace octavo

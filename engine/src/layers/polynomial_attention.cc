@@ -24,14 +24,19 @@ int32_t delta_at(float delta, float scale, int degree) {
   return value < static_cast<float>(kDeltaMax) ? to_integer(value) : kDeltaMax;
 }
 
-// Poly and the weighted sum of one head. sums: (head width); returns their scale.
-float attend_head(const Workspace& work, float b, float delta, int degree, const int8_t* query, float query_scale,
-                  const int8_t* keys, const int8_t* values, int head_width, const KeysValues& seen, int32_t* sums) {
+// What one head says: sums over the values (head width), the largest of them and the scale that they share.
+struct HeadSums {
+  int32_t max;
+  float scale;
+};
+
+// Poly and the weighted sum of one head. sums: (head width).
+HeadSums attend_head(const Workspace& work, float b, float delta, int degree, const int8_t* query, float query_scale,
+                     const int8_t* keys, const int8_t* values, int head_width, const KeysValues& seen, int32_t* sums) {
   const Kernel& kernel = *work.kernel;
   const int count = seen.count;
   // Scores, matched along the keys: {q·k_j, s_q·s̄_k·√w}.
-  kernel.scores(query, keys, seen.stride, count, head_width, work.scores);
-  const int score_shift = narrowing_shift(kernel.max_abs(work.scores, count));
+  const int score_shift = narrowing_shift(kernel.scores(query, keys, seen.stride, count, head_width, work.scores));
   const float score_scale =
       scaled_shift(query_scale * seen.key_scales.scale * std::sqrt(static_cast<float>(head_width)), score_shift);
   // ReLU(score + b): b becomes an integer at the smaller of both scales, of 13 bits at most.
@@ -42,17 +47,19 @@ float attend_head(const Workspace& work, float b, float delta, int degree, const
                           to_integer(b * shifted_scale), work.wide, count);
   // R to 0..127, then the power. If no key passed the ReLU, Poly is the same for all: a simple average.
   const int32_t to_int8 = rescale_multiplier(top, 127);
-  kernel.rescale(work.wide, to_int8, work.weights, count);
+  kernel.rescale(work.wide, to_int8, work.weights, padded_keys(count));
   const int32_t delta_int = top == 0 ? 1 : delta_at(delta, scaled_q15(shifted_scale, to_int8), degree);
-  const int power_shift = narrowing_shift(kernel.power(work.weights, degree, delta_int, work.scores, count));
+  // No search for the largest power: it is that of the largest number.
+  const int power_shift = narrowing_shift(polynomial_power(multiply_q15(top, to_int8), degree) + delta_int);
   // Weights matched along the values, R to 0..127. `total` is Σ Poly at the scale before R: dividing by it only moves
   // the scale.
   int32_t total = 0;
-  const int32_t max = kernel.weigh(work.scores, power_shift, seen.value_scales.match, work.wide, &total, count);
+  const int32_t max =
+      kernel.weigh(work.weights, degree, delta_int, power_shift, seen.value_scales.match, work.wide, &total, count);
   const int32_t m = rescale_multiplier(max, 127);
-  kernel.rescale(work.wide, m, work.weights, count);
-  kernel.weighted_sum(work.weights, values, seen.stride, count, head_width, sums);
-  return scaled_q15(seen.value_scales.scale * static_cast<float>(total), m);
+  kernel.rescale(work.wide, m, work.weights, padded_keys(count));
+  const int32_t max_sum = kernel.weighted_sum(work.weights, values, seen.stride, count, head_width, sums);
+  return {max_sum, scaled_q15(seen.value_scales.scale * static_cast<float>(total), m)};
 }
 
 // Adds 255·w_j/Σw to the alignment. Range: w <= 127 and Σw >= 1.
@@ -73,7 +80,8 @@ MatchedScales match_scales(const float* scales, int count, uint16_t* match) {
 }
 
 void attend(const Workspace& work, const AttentionWeights& attention, const NetworkShape& shape, const int8_t* query,
-            float query_scale, const KeysValues& seen, int8_t* out, float* out_scale, int32_t* alignment) {
+            float query_scale, const KeysValues& seen, int8_t* out, float* out_scale, int32_t* alignment,
+            int8_t* head_weights) {
   const Kernel& kernel = *work.kernel;
   const int heads = static_cast<int>(shape.heads), width = static_cast<int>(shape.width), head_width = width / heads;
   constexpr float kNone = std::numeric_limits<float>::max();
@@ -82,14 +90,14 @@ void attend(const Workspace& work, const AttentionWeights& attention, const Netw
   for (int h = 0; h < heads; ++h) {
     const int first = h * head_width;
     int32_t* sums = work.head_sums + first;
-    const float sum_scale =
+    const HeadSums head =
         attend_head(work, attention.b[h], attention.delta[h], static_cast<int>(shape.degree), query + first,
                     query_scale, seen.keys + first, seen.values + first, head_width, seen, sums);
     if (alignment != nullptr) add_alignment(work.weights, seen.count, alignment);
+    if (head_weights != nullptr) std::copy_n(work.weights, seen.count, head_weights + h * seen.count);
     // Each head to a wide row of its own scale; a head of zeros has no say in the scale that all will share.
-    const int32_t max = kernel.max_abs(sums, head_width);
-    work.head_shifts[h] = narrowing_shift(max);
-    work.head_scales[h] = max == 0 ? kNone : scaled_shift(sum_scale, work.head_shifts[h]);
+    work.head_shifts[h] = narrowing_shift(head.max);
+    work.head_scales[h] = head.max == 0 ? kNone : scaled_shift(head.scale, work.head_shifts[h]);
     scale = std::min(scale, work.head_scales[h]);
   }
   // Concatenation: match the heads, then R.

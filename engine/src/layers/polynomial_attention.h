@@ -28,8 +28,10 @@ struct KeysValues {
 };
 
 // One query token, all heads.   query: (width) → out: (width), one scale for all heads.
-// alignment, unless null, gets the attention weights summed over heads: (count), each head contributing 255 in all.
+// alignment, unless null, gets the attention weights summed over heads: (count), each head contributing 255 in all;
+// head_weights, unless null, the weights 0..127 themselves: (heads, count).
 void attend(const Workspace& work, const AttentionWeights& attention, const NetworkShape& shape, const int8_t* query,
-            float query_scale, const KeysValues& seen, int8_t* out, float* out_scale, int32_t* alignment);
+            float query_scale, const KeysValues& seen, int8_t* out, float* out_scale, int32_t* alignment,
+            int8_t* head_weights = nullptr);
 
 }  // namespace octavo

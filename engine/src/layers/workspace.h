@@ -15,9 +15,10 @@ struct Workspace {
   const Kernel* kernel;
   std::byte* packed;  // (kRowBlock, widest input) INT16: the product's own scratch
   int32_t* products;  // (kRowBlock, widest output)
+  int32_t* maxima;    // (kRowBlock) of the rows of products
   int16_t* wide;      // (widest output, or keys)
   int16_t* wide2;     // (width)
-  // attention, one query of one head at a time
+  // attention, one query of one head at a time; keys padded (padded_keys)
   int32_t* scores;       // (keys)
   int8_t* weights;       // (keys)
   int32_t* head_sums;    // (width)
