@@ -18,6 +18,7 @@ export const buildPackage = () =>
     rmSync(dist, { recursive: true, force: true });
     runNpm('tsc', ['--project', 'bindings']);
     copyEngine();
+    copyModels();
     const scripts = await bundle();
     writeCommonJSDeclarations();
     const declarations = new Set([
@@ -26,9 +27,9 @@ export const buildPackage = () =>
       'node.d.cts',
     ]);
     writeManifest([...scripts, ...declarations]);
-    for (const file of ['README.md', 'LICENSE']) cpSync(join(root, file), join(dist, file));
+    cpSync(join(root, 'bindings/README.md'), join(dist, 'README.md'));
+    cpSync(join(root, 'LICENSE'), join(dist, 'LICENSE'));
     writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses());
-    copyModels();
   });
 
 /** The WebAssembly modules with Emscripten's glue, which is written once if it is the same for both. */
@@ -68,19 +69,16 @@ function webGlue(source) {
  * package for `require`. Returns the names of the files.
  */
 async function bundle() {
-  const common = {
+  const file = (name) => join(dist, `${name}.js`);
+  const modules = await esbuild().build({
+    // The last two are loaded only when they are needed.
+    entryPoints: ['index', 'node', 'cli', 'worker', 'worker.node', 'engine', 'pipeline'].map(file),
     bundle: true,
     minify: true,
     write: false,
     outdir: dist,
     logLevel: 'warning',
     target: 'es2022',
-  };
-  const file = (name) => join(dist, `${name}.js`);
-  const modules = await esbuild().build({
-    ...common,
-    // The last two are loaded only when they are needed.
-    entryPoints: ['index', 'node', 'cli', 'worker', 'worker.node', 'engine', 'pipeline'].map(file),
     format: 'esm',
     platform: 'neutral',
     external: ['node:*'],
@@ -89,20 +87,13 @@ async function bundle() {
     sourcemap: true,
     sourcesContent: false,
   });
-  const forRequire = await esbuild().build({
-    ...common,
-    entryPoints: [file('node')],
-    outExtension: { '.js': '.cjs' },
-    format: 'cjs',
-    platform: 'node',
-    external: ['./engine.js', './pipeline.js'],
-    define: { 'import.meta.url': 'moduleURL' },
-    banner: { js: "const moduleURL = require('node:url').pathToFileURL(__filename).href;" },
-  });
-  return [...modules.outputFiles, ...forRequire.outputFiles].map(({ path, text }) => {
+  // Node has let `require` load ES modules since 20.19. A second copy of everything could disagree with the first.
+  writeFileSync(join(dist, 'node.cjs'), "module.exports = require('./node.js');\n");
+  const names = modules.outputFiles.map(({ path, text }) => {
     writeFileSync(path, path.endsWith('.map') ? thinMap(text) : text);
     return relative(dist, path);
   });
+  return [...names, 'node.cjs'];
 }
 
 /** The declarations that the entries' lead to; internal ones stay behind. */
@@ -143,7 +134,7 @@ function writeCommonJSDeclarations() {
 
 /** The package's own package.json: ours without what only developers need. */
 function writeManifest(files) {
-  const { scripts, devDependencies, optionalDependencies, ...manifest } = JSON.parse(
+  const { scripts, devDependencies, optionalDependencies, overrides, ...manifest } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
   );
   const forBrowsers = { types: './index.d.ts', default: './index.js' };
@@ -182,16 +173,24 @@ function writeManifest(files) {
   writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** The registry and the models beside it, where `Translator.create` looks unless it is told otherwise. */
+/** The models, a registry of them for whoever hosts them elsewhere, and the list that `Translator.create` looks into. */
 function copyModels() {
   const models = join(root, 'models');
-  const registry = join(models, 'registry.json');
-  if (!existsSync(registry)) return;
-  cpSync(registry, join(dist, 'models/registry.json'));
-  for (const { file } of JSON.parse(readFileSync(registry, 'utf8')).models) {
+  cpSync(join(models, 'registry.json'), join(dist, 'models/registry.json'));
+  const list = JSON.parse(readFileSync(join(models, 'registry.json'), 'utf8')).models.map((model) => {
+    const { file, ...known } = model;
     cpSync(join(models, file), join(dist, 'models', file));
-  }
+    return `  { ...${JSON.stringify(known)}, url: () => ${placed(`models/${file}`)} },\n`;
+  });
+  writeFileSync(
+    join(dist, 'included.js'),
+    `import { scriptAddress } from './place.js';\nexport const includedModels = [\n${list.join('')}];\n`,
+  );
 }
+
+/** The address of a file of ours: in the form that bundlers look for, and for scripts without import.meta. */
+const placed = (file) =>
+  `typeof import.meta.url === 'undefined' ? new URL('${file}', scriptAddress) : new URL('./${file}', import.meta.url)`;
 
 /** The licences of what is compiled into the WebAssembly modules. */
 function thirdPartyLicenses() {

@@ -28,7 +28,10 @@ function encode(number) {
   return text;
 }
 
-/** Keeps of a source map only the places where another line of the source begins. */
+/**
+ * Keeps of a source map only the places where another line of the source begins. The sources themselves are not in the
+ * package: an address of its own kind keeps tools from looking for them there.
+ */
 export function thinMap(json) {
   const { version, sources, mappings } = JSON.parse(json);
   // Where we are in the map that is read, and in the one that is written: source, line.
@@ -53,5 +56,11 @@ export function thinMap(json) {
     }
     return kept.join(',');
   });
-  return JSON.stringify({ version, sources, names: [], mappings: lines.join(';') });
+  return JSON.stringify({
+    version,
+    sourceRoot: 'octavo:///',
+    sources: sources.map((source) => source.replace(/^(\.\.\/)+/, '')),
+    names: [],
+    mappings: lines.join(';'),
+  });
 }

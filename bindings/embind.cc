@@ -28,6 +28,7 @@ EMSCRIPTEN_DECLARE_VAL_TYPE(JobOrReason);
 EMSCRIPTEN_DECLARE_VAL_TYPE(MoreOrReason);
 EMSCRIPTEN_DECLARE_VAL_TYPE(Segments);
 EMSCRIPTEN_DECLARE_VAL_TYPE(Info);
+EMSCRIPTEN_DECLARE_VAL_TYPE(InspectionOrReason);
 
 // A copy of numbers as a typed array that JavaScript owns.
 template <class T>
@@ -104,6 +105,33 @@ class Engine {
     if (!job) return JobOrReason(val(job.error()));
     return JobOrReason(val(std::make_unique<Job>(std::move(*job))));
   }
+  InspectionOrReason inspect(const std::string& sentence, const std::string& translation) {
+    const auto seen = translator_->inspect(sentence, translation);
+    if (!seen) return InspectionOrReason(val(seen.error()));
+    val stations = val::array();
+    for (const octavo::Station& station : seen->stations) {
+      val object = val::object();
+      object.set("part", val(station.decoder ? "decoder" : "encoder"));
+      object.set("layer", station.layer);
+      object.set("name", val(station.name));
+      object.set("scales", copied("Float32Array", station.scales));
+      stations.call<void>("push", object);
+    }
+    val attention = val::array();
+    for (const octavo::AttentionHead& head : seen->attention) {
+      val object = val::object();
+      object.set("layer", head.layer);
+      object.set("head", head.head);
+      object.set("weights", copied("Int8Array", head.weights));
+      attention.call<void>("push", object);
+    }
+    val object = val::object();
+    object.set("source", val::array(seen->source));
+    object.set("target", val::array(seen->target));
+    object.set("stations", stations);
+    object.set("attention", attention);
+    return InspectionOrReason(object);
+  }
   size_t count_tokens(const std::string& text) const { return translator_->count_tokens(text); }
   size_t max_tokens() const { return translator_->max_tokens(); }
   Info info() const {
@@ -145,6 +173,11 @@ EMSCRIPTEN_BINDINGS(octavo) {
   emscripten::register_type<Info>(
       "{ kernel: string; description: string; modelBytes: number; activationBytes: number }");
 
+  emscripten::register_type<InspectionOrReason>(
+      "string | { source: string[]; target: string[]; stations: { part: 'encoder' | 'decoder'; layer: number; name: "
+      "'embedding' | 'attention' | 'cross' | 'ffn' | 'norm'; scales: Float32Array }[]; attention: { layer: number; "
+      "head: number; weights: Int8Array }[] }");
+
   emscripten::value_object<octavo::Options>("SearchOptions")
       .field("beam", &octavo::Options::beam)
       .field("alternatives", &octavo::Options::alternatives)
@@ -165,6 +198,7 @@ EMSCRIPTEN_BINDINGS(octavo) {
       .function("view", &ModelBuffer::view);
   emscripten::class_<Engine>("Engine")
       .function("start", &Engine::start)
+      .function("inspect", &Engine::inspect)
       .function("countTokens", &Engine::count_tokens)
       .property("maxTokens", &Engine::max_tokens)
       .function("info", &Engine::info);

@@ -14,3 +14,13 @@ if(NOT OCTAVO_RELAXED_SIMD)
   # Emscripten runs the module to find its types, in a Node that may lack relaxed SIMD.
   target_link_options(octavo_wasm PRIVATE --emit-tsd octavo.d.ts)
 endif()
+
+# probe.mjs and probe.wasm: what `npm run bench` measures with; built by it only.
+add_executable(octavo_probe EXCLUDE_FROM_ALL engine/bench/probe.cc engine/bench/profiler.cc)
+set_target_properties(octavo_probe PROPERTIES OUTPUT_NAME probe SUFFIX .mjs)
+target_include_directories(octavo_probe PRIVATE engine/bench)
+target_link_libraries(octavo_probe PRIVATE octavo_engine)
+target_compile_definitions(octavo_probe PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
+target_link_options(octavo_probe PRIVATE
+  -lembind -fno-exceptions -fno-rtti -sMODULARIZE -sEXPORT_ES6 -sENVIRONMENT=web,node -sDYNAMIC_EXECUTION=0
+  -sFILESYSTEM=0 -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH)

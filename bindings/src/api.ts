@@ -1,10 +1,20 @@
 // Everything that the package offers, in every runtime.
+export {
+  Translator,
+  type BatchOptions,
+  type CreateOptions,
+  type EngineInfo,
+  type InspectOptions,
+  type LanguagePair,
+} from './translator.js';
 export { loadEngine } from './bare.js';
 export { DownloadProgressEvent, type CreateMonitor } from './monitor.js';
 export type { ErrorName } from './errors.js';
 export type { Engine } from './engine.js';
+export type { AttentionHead, Inspection, Station } from './inspection.js';
 export type { RegistryModel } from './models/registry.js';
-export type { DownloadTiming } from './models/download.js';
+export type { DownloadTiming, Progress } from './models/download.js';
+export type { ModelFile } from './models/file.js';
 export {
   ModelStore,
   type Availability,
@@ -22,11 +32,4 @@ export type {
   Translation,
   WordLink,
 } from './options.js';
-export {
-  Translator,
-  type BatchOptions,
-  type CreateOptions,
-  type EngineInfo,
-  type LanguagePair,
-} from './translator.js';
 export { supportedVariants, type Variant } from './variants.js';

@@ -1,4 +1,5 @@
 // The sentences of one request, gathered from wherever they come up and handed to the pool a few at a time.
+import type { SentenceMemory } from './memory.js';
 import type { WorkerPool } from './pool.js';
 import type { AlignedTranslation } from './text/alignment.js';
 import { alignmentOfBytes } from './text/alignment.js';
@@ -9,6 +10,8 @@ const largestTask = 32;
 
 interface Waiting {
   text: string;
+  /** Whether something that is otherwise finished waits for it. */
+  urgent: boolean;
   resolve: (segment: Segment) => void;
   reject: (error: unknown) => void;
 }
@@ -16,6 +19,8 @@ interface Waiting {
 /** How a request is to be worked on. */
 export interface BatcherOptions {
   search: SearchOptions;
+  /** What earlier requests have translated. */
+  memory?: SentenceMemory | undefined;
   signal?: AbortSignal | undefined;
   /** Whether the first sentences matter more than speed: tasks then begin with one sentence, and grow. */
   eager?: boolean | undefined;
@@ -44,28 +49,43 @@ export class Batcher {
     this.#options.signal?.throwIfAborted();
   }
 
-  /** Translates a sentence; the same sentence only once. */
-  translate(text: string): Promise<Segment> {
+  /** Translates a sentence; the same sentence only once. One that is urgent comes before those that wait. */
+  translate(text: string, urgent = false): Promise<Segment> {
     const known = this.#known.get(text);
     if (known) return known;
-    const segment = new Promise<Segment>((resolve, reject) => {
-      this.#waiting.push({ text, resolve, reject });
-    });
+    const remembered = this.#options.memory?.recall(text, this.#searchFor([text]));
+    const segment = remembered ? Promise.resolve(remembered) : this.#enqueue(text, urgent);
     this.#known.set(text, segment);
+    return segment;
+  }
+
+  #enqueue(text: string, urgent: boolean): Promise<Segment> {
+    const segment = new Promise<Segment>((resolve, reject) => {
+      const first = urgent && this.#options.eager === true;
+      const waiting = { text, urgent: first, resolve, reject };
+      if (first) this.#waiting.unshift(waiting);
+      else this.#waiting.push(waiting);
+    });
     this.#schedule();
     return segment;
   }
 
   /** Translates sentences into their n-th best translations, with alignments, as the text modules want them. */
-  readonly translateTexts = (texts: string[], rank = 0): Promise<AlignedTranslation[]> =>
+  readonly translateTexts = (texts: string[], urgent = false, rank = 0): Promise<AlignedTranslation[]> =>
     Promise.all(
       texts.map(async (text) => {
-        const segment = await this.translate(text);
-        return this.#options.aligned || /[⟦\p{N}]/u.test(text)
+        const segment = await this.translate(text, urgent);
+        return this.#searchFor([text]).alignment
           ? aligned(text, segment, rank)
           : { text: best(segment, rank)?.text ?? text };
       }),
     );
+
+  /** The search for these sentences. An alignment is large: only what a translation may have lost is put back by it. */
+  #searchFor(texts: readonly string[]): SearchOptions {
+    const { search, aligned } = this.#options;
+    return { ...search, alignment: aligned === true || texts.some((text) => /[⟦\p{N}]/u.test(text)) };
+  }
 
   /** Waits until everybody who has something to translate now has said so. */
   #schedule(): void {
@@ -80,7 +100,8 @@ export class Batcher {
   #begin(): void {
     while (this.#waiting.length > 0 && this.#running < this.#pool.size) {
       const share = Math.ceil(this.#waiting.length / (this.#pool.size - this.#running));
-      const task = this.#waiting.splice(0, Math.min(this.#size, share));
+      const urgent = this.#waiting.findIndex((waiting) => !waiting.urgent);
+      const task = this.#waiting.splice(0, urgent > 0 ? urgent : Math.min(this.#size, share));
       this.#size = Math.min(2 * this.#size, largestTask);
       this.#running++;
       void this.#run(task).then(() => {
@@ -91,14 +112,16 @@ export class Batcher {
   }
 
   async #run(task: Waiting[]): Promise<void> {
-    const { search, signal } = this.#options;
+    const { memory, signal } = this.#options;
     try {
       const texts = task.map(({ text }) => text);
-      const segments = await this.#pool.translate(texts, search, signal);
-      task.forEach(({ resolve, reject }, i) => {
+      const segments = await this.#pool.translate(texts, this.#searchFor(texts), signal);
+      task.forEach(({ text, resolve, reject }, i) => {
         const segment = segments[i];
-        if (segment) resolve(segment);
-        else reject(new Error('The engine has returned too little.'));
+        if (segment) {
+          memory?.keep(text, this.#searchFor([text]), segment);
+          resolve(segment);
+        } else reject(new Error('The engine has returned too little.'));
       });
     } catch (error) {
       // What one sentence does to the engine must not befall its neighbours.

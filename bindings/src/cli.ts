@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { copyAssets } from './assets.node.js';
 import { type CreateMonitor, ModelStore, Translator } from './node.js';
 
 const usage = `Translates text on this machine.
@@ -25,6 +26,8 @@ const usage = `Translates text on this machine.
       --registry <file>    where models are listed: a path or an address
       --list               lists the models that there are
       --delete <id>        deletes a downloaded model
+      --copy <directory>   copies worker, WebAssembly and models to where a page's scripts are, for bundlers
+                           that do not do it themselves (esbuild, Rollup)
   -q, --quiet              no progress bar
   -v, --version
   -h, --help
@@ -50,6 +53,7 @@ const parse = () =>
       registry: { type: 'string' },
       list: { type: 'boolean' },
       delete: { type: 'string' },
+      copy: { type: 'string' },
       quiet: { type: 'boolean', short: 'q' },
       version: { type: 'boolean', short: 'v' },
       help: { type: 'boolean', short: 'h' },
@@ -70,6 +74,7 @@ async function main(): Promise<void> {
   else if (flags.version) await write(`${await version()}\n`);
   else if (flags.list) await list(flags);
   else if (flags.delete !== undefined) await remove(flags, flags.delete);
+  else if (flags.copy !== undefined) await copyAssets(flags.copy);
   else await translate(flags, positionals);
 }
 

@@ -6,8 +6,11 @@ import { supportedVariants, type Variant } from './variants.js';
 
 /** The engine as Emscripten presents it, and which build it is. */
 export interface Engine {
+  /** Which build it is. */
   readonly variant: Variant;
+  /** The size of the WebAssembly file. */
   readonly wasmBytes: number;
+  /** What Emscripten exports. */
   readonly module: MainModule;
 }
 

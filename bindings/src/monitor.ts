@@ -4,7 +4,9 @@
 export class DownloadProgressEvent extends Event {
   /** From 0 to 1. */
   readonly loaded: number;
+  /** What `loaded` will be in the end. */
   readonly total = 1;
+  /** Always true: `loaded` is a share, not a number of bytes. */
   readonly lengthComputable = true;
   /** Bytes that have arrived; 0 if nothing had to be downloaded. */
   readonly loadedBytes: number;
@@ -21,6 +23,7 @@ export class DownloadProgressEvent extends Event {
 
 /** What `create` gives to its `monitor`: fires `downloadprogress` events, at least one with 0 and one with 1. */
 export interface CreateMonitor extends EventTarget {
+  /** A listener for `downloadprogress` events. */
   ondownloadprogress: ((event: DownloadProgressEvent) => void) | null;
   addEventListener(
     type: 'downloadprogress',

@@ -21,21 +21,26 @@ export interface DetailOptions {
   alignment?: boolean | undefined;
   /** Also tell how sure the engine is. */
   confidence?: boolean | undefined;
+  /** Told of each sentence, in order and as early as possible. */
+  onSentence?: ((sentence: TranslatedSentence) => void) | undefined;
 }
 
 /** Options with which `translate` resolves with a `Translation`. */
 export type DetailedOptions = TranslateOptions &
   DetailOptions &
-  ({ alternatives: number } | { alignment: true } | { confidence: true });
+  (Record<'alternatives', number> | Record<'alignment', true> | Record<'confidence', true>);
 
 /** A passage of a text by UTF-16 offsets, as `String.prototype.slice` takes them. */
 export interface TextRange {
+  /** Where it begins. */
   readonly start: number;
+  /** Where it ends: the first offset that is not in it. */
   readonly end: number;
 }
 
 /** A text with its sentences. */
 export interface Translation {
+  /** The whole translation. */
   readonly text: string;
   /** In the order of the text. What lies between them was layout and is unchanged. */
   readonly sentences: readonly TranslatedSentence[];
@@ -43,6 +48,7 @@ export interface Translation {
 
 /** A sentence of a translation. */
 export interface TranslatedSentence {
+  /** Its translation. */
   readonly text: string;
   /** Where it stands in the original. */
   readonly source: TextRange;
@@ -58,13 +64,17 @@ export interface TranslatedSentence {
 
 /** One of several translations of a sentence. */
 export interface Alternative {
+  /** The translation. */
   readonly text: string;
+  /** The mean probability of its words, 0 … 1. */
   readonly confidence: number;
 }
 
 /** A word of the translation and a passage of the original that it comes from; both by offsets in the whole texts. */
 export interface WordLink {
+  /** The passage of the original. */
   readonly source: TextRange;
+  /** The word of the translation. */
   readonly target: TextRange;
   /** How much of the word comes from there, 0 … 1. */
   readonly weight: number;
@@ -87,7 +97,7 @@ export function searchOptions(options: TranslateOptions & DetailOptions): Search
     maxLengthExtra: 16,
     loopPhrase: 16,
     scores: options.confidence === true || options.alternatives !== undefined,
-    alignment: true, // things that a translation has lost are put back by it
+    alignment: false, // asked for where it is needed: see Batcher
   };
 }
 

@@ -1,6 +1,8 @@
 // A text's way through the engine: cut into sentences, translated, put together again with all that lay between them.
 import { Batcher, type BatcherOptions } from './batcher.js';
+import { SentenceMemory } from './memory.js';
 import type {
+  Alternative,
   DetailOptions,
   TranslateOptions,
   TranslatedSentence,
@@ -10,23 +12,26 @@ import type {
 import { searchOptions, wantsDetails } from './options.js';
 import type { WorkerPool } from './pool.js';
 import { linksOf, unitsOf } from './text/alignment.js';
-import type { Restored } from './text/restore.js';
-import { splitSentences, type Piece } from './text/sentences.js';
+import { breathe } from './text/breathe.js';
+import { piecesOf, type Piece } from './text/sentences.js';
 import { translateElement } from './text/dom.js';
 import { translateHTML } from './text/html.js';
-import { translateSentences } from './text/translate.js';
+import { type Translated, translateSentences } from './text/translate.js';
+import type { Segment } from './worker/protocol.js';
 
 type Options = TranslateOptions & DetailOptions;
 
 // Sentences of one request that are prepared ahead of the engine, per worker: two tasks' worth.
 const ahead = 64;
-// How many milliseconds in a row may go into preparing them: a page wants to draw, too.
-const patience = 12;
+
+/** A translated sentence, once it is known where in the translation it begins. */
+type Placeable = (start: number) => TranslatedSentence;
 
 /** Translates texts with the workers of a pool. */
 export class Pipeline {
   readonly #pool: WorkerPool;
   readonly #language: string;
+  readonly #memory = new SentenceMemory();
 
   constructor(pool: WorkerPool, sourceLanguage: string) {
     this.#pool = pool;
@@ -35,7 +40,8 @@ export class Pipeline {
 
   /** Translates one text. `onChunk` gets each part of the translation, in order and as early as possible. */
   async translate(text: string, options: Options, onChunk?: (chunk: string) => void): Promise<Translation> {
-    const request = this.#request(options, { eager: onChunk !== undefined, aligned: options.alignment });
+    const eager = onChunk !== undefined || options.onSentence !== undefined;
+    const request = this.#request(options, { eager, aligned: options.alignment });
     try {
       return await this.#translate(
         text,
@@ -90,15 +96,20 @@ export class Pipeline {
     }
   }
 
-  #rules({ glossary, doNotTranslate }: TranslateOptions) {
-    return { language: this.#language, glossary, doNotTranslate };
+  #rules({ glossary, doNotTranslate, signal }: TranslateOptions) {
+    return { language: this.#language, glossary, doNotTranslate, signal };
   }
 
   /** Sentences for the engine that belong together: they end together as well. */
   #request(options: Options, how: Pick<BatcherOptions, 'eager' | 'aligned'> = {}) {
     const stop = new AbortController();
     const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
-    const batcher = new Batcher(this.#pool, { search: searchOptions(options), signal, ...how });
+    const batcher = new Batcher(this.#pool, {
+      search: searchOptions(options),
+      signal,
+      memory: this.#memory,
+      ...how,
+    });
     // After a failure the rest of the request need not be translated.
     const end = () => {
       stop.abort();
@@ -113,102 +124,97 @@ export class Pipeline {
     window: Window,
     onChunk?: (chunk: string) => void,
   ): Promise<Translation> {
-    const pieces = splitSentences(text, { language: this.#language });
-    const results = pieces.map((piece) =>
-      piece.kind === 'sentence' ? window.enter(() => this.#sentence(piece, options, batcher)) : undefined,
-    );
-    // One may fail while we wait for another.
-    for (const result of results) result?.catch(() => undefined);
     let translation = '';
     const sentences: TranslatedSentence[] = [];
-    for (const [i, piece] of pieces.entries()) {
-      const sentence = (await results[i])?.(translation.length);
+    const pieces = piecesOf(text, { language: this.#language });
+    const queue: { piece: Piece; result: Promise<Placeable> | undefined }[] = [];
+    /** Cuts and prepares sentences until enough of them are ahead of the engine. */
+    const fill = async () => {
+      while (queue.length < ahead * this.#pool.size) {
+        await breathe();
+        batcher.check();
+        const next = pieces.next();
+        if (next.done) return;
+        const { value: piece } = next;
+        const result =
+          piece.kind === 'sentence' ? window.enter(() => this.#sentence(piece, options, batcher)) : undefined;
+        result?.catch(() => undefined); // it may fail while we wait for another
+        queue.push({ piece, result });
+      }
+    };
+    for (;;) {
+      await fill();
+      const next = queue.shift();
+      if (!next) return { text: translation, sentences };
+      const { piece, result } = next;
+      const sentence = (await result)?.(translation.length);
       if (sentence) sentences.push(sentence);
       const chunk = sentence?.text ?? piece.text;
       translation += chunk;
       onChunk?.(chunk);
+      if (sentence) options.onSentence?.(sentence);
     }
-    return { text: translation, sentences };
   }
 
-  /** Translates a sentence. Where it will stand in the translation is known only later: hence a function. */
-  async #sentence(
-    piece: Piece,
-    options: Options,
-    batcher: Batcher,
-  ): Promise<(start: number) => TranslatedSentence> {
+  async #sentence(piece: Piece, options: Options, batcher: Batcher): Promise<Placeable> {
     batcher.check();
-    const rules = this.#rules(options);
-    const scores = new Scores();
     const ranked = async (rank: number) => {
-      const [restored] = await translateSentences([piece.text], rules, async (texts) => {
-        scores.add(rank, await Promise.all(texts.map((masked) => batcher.translate(masked))));
-        return batcher.translateTexts(texts, rank);
-      });
-      return restored;
+      const ask = (texts: string[], again?: boolean) => batcher.translateTexts(texts, again, rank);
+      const [translated] = await translateSentences([piece.text], this.#rules(options), ask);
+      return translated ?? { text: piece.text, asked: [] };
     };
     const best = await ranked(0);
-    const text = best?.text ?? piece.text;
     const details = wantsDetails(options)
-      ? await this.#details(piece, options, best, scores, ranked)
+      ? await this.#details(piece, options, best, batcher, ranked)
       : undefined;
     return (start) => ({
-      text,
+      text: best.text,
       source: { start: piece.start, end: piece.end },
-      target: { start, end: start + text.length },
+      target: { start, end: start + best.text.length },
       ...details?.(start),
     });
   }
 
   async #details(
     piece: Piece,
-    options: Options,
-    best: Restored | undefined,
-    scores: Scores,
-    ranked: (rank: number) => Promise<Restored | undefined>,
+    { alternatives: wanted, confidence, alignment }: Options,
+    best: Ranked,
+    batcher: Batcher,
+    ranked: (rank: number) => Promise<Ranked>,
   ): Promise<(start: number) => Partial<TranslatedSentence>> {
-    const others = [best];
-    for (let rank = 1; rank < (options.alternatives ?? 1); ++rank) others.push(await ranked(rank));
-    const alternatives = others
-      .map((restored, rank) => ({ text: restored?.text ?? piece.text, confidence: scores.confidence(rank) }))
-      .filter(({ text }, rank, all) => all.findIndex((other) => other.text === text) === rank);
+    const alternatives: Alternative[] = [];
+    for (let rank = 0; rank < (wanted ?? 1); ++rank) {
+      const { text, asked } = rank === 0 ? best : await ranked(rank);
+      const segments = await Promise.all(asked.map((masked) => batcher.translate(masked)));
+      if (alternatives.some((other) => other.text === text)) continue;
+      alternatives.push({ text, confidence: confidenceOf(segments, rank) });
+    }
     return (start) => ({
-      ...(options.confidence || options.alternatives !== undefined
-        ? { confidence: scores.confidence(0) }
-        : {}),
-      ...(options.alternatives !== undefined ? { alternatives } : {}),
-      ...(options.alignment ? { alignment: wordLinks(best, piece.start, start) } : {}),
+      ...(confidence || wanted !== undefined ? { confidence: alternatives[0]?.confidence ?? 1 } : {}),
+      ...(wanted !== undefined ? { alternatives } : {}),
+      ...(alignment ? { alignment: wordLinks(best, piece.start, start) } : {}),
     });
   }
 }
 
-/** How sure the engine was of a sentence's translations. */
-class Scores {
-  readonly #sums: { score: number; tokens: number }[] = [];
+/** One of the translations of a sentence. */
+type Ranked = Pick<Translated, 'text' | 'asked' | 'alignment'>;
 
-  /** Only the first attempt at a sentence counts: a second one, where something was lost, is differently worded. */
-  add(rank: number, segments: Awaited<ReturnType<Batcher['translate']>>[]): void {
-    this.#sums[rank] ??= segments.reduce(
-      (sum, { alternatives, sourceTokens }) => ({
-        score: sum.score + sourceTokens * (alternatives[Math.min(rank, alternatives.length - 1)]?.score ?? 0),
-        tokens: sum.tokens + sourceTokens,
-      }),
-      { score: 0, tokens: 0 },
-    );
+/** The mean probability of the words in the n-th best translation; 1 for what needed no engine. */
+function confidenceOf(segments: readonly Segment[], rank: number): number {
+  let [sum, tokens] = [0, 0];
+  for (const { alternatives, sourceTokens } of segments) {
+    const { score = 0 } = alternatives[Math.min(rank, alternatives.length - 1)] ?? {};
+    sum += sourceTokens * score;
+    tokens += sourceTokens;
   }
-
-  /** The mean probability of the words; 1 for what needed no engine. */
-  confidence(rank: number): number {
-    const { score, tokens } = this.#sums[rank] ?? { score: 0, tokens: 0 };
-    return tokens > 0 ? Math.min(1, Math.exp(score / tokens)) : 1;
-  }
+  return tokens > 0 ? Math.min(1, Math.exp(sum / tokens)) : 1;
 }
 
-/** Lets only so many in at a time; the others wait in order, and so does everything while the page has its turn. */
+/** Lets only so many in at a time; the others wait in order. */
 class Window {
   readonly #waiting: (() => void)[] = [];
   #free: number;
-  #turn = performance.now();
 
   constructor(size: number) {
     this.#free = size;
@@ -218,10 +224,6 @@ class Window {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
-      if (performance.now() > this.#turn + patience) {
-        await new Promise((resolve) => setTimeout(resolve));
-        this.#turn = performance.now();
-      }
       return await work();
     } finally {
       const next = this.#waiting.shift();
@@ -231,10 +233,10 @@ class Window {
   }
 }
 
-function wordLinks(restored: Restored | undefined, source: number, target: number): WordLink[] {
-  if (!restored?.alignment) return [];
-  const units = unitsOf(restored.text);
-  return linksOf(restored.alignment, units).flatMap((links, i) => {
+function wordLinks({ text, alignment }: Ranked, source: number, target: number): WordLink[] {
+  if (!alignment) return [];
+  const units = unitsOf(text);
+  return linksOf(alignment, units).flatMap((links, i) => {
     const { start, end } = units[i] ?? { start: 0, end: 0 };
     const total = links.reduce((sum, { weight }) => sum + weight, 0);
     return links.map(({ span, weight }) => ({

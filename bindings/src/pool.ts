@@ -2,7 +2,7 @@
 import { failure, reasonOf } from './errors.js';
 import type { ModelFile } from './models/file.js';
 import { type WorkerPort, runtime } from './runtime.js';
-import type { LoadedInfo, Reply, SearchOptions, Segment, Stats } from './worker/protocol.js';
+import type { LoadedInfo, RawInspection, Reply, SearchOptions, Segment, Stats } from './worker/protocol.js';
 import type { Variant } from './variants.js';
 
 /** What a pool is made of. */
@@ -16,8 +16,10 @@ export interface PoolOptions {
 
 /** What a worker is asked to do, without the bookkeeping. */
 type Work =
-  { type: 'translate'; segments: string[]; options: SearchOptions } | { type: 'count'; segments: string[] };
-type Answer = Extract<Reply, { type: 'translated' | 'counted' }>;
+  | { type: 'translate'; segments: string[]; options: SearchOptions }
+  | { type: 'count'; segments: string[] }
+  | { type: 'inspect'; sentence: string; translation: string };
+type Answer = Extract<Reply, { type: 'translated' | 'counted' | 'inspected' }>;
 
 interface Task {
   id: number;
@@ -98,6 +100,13 @@ export class WorkerPool {
   async count(segments: string[], signal?: AbortSignal): Promise<number[]> {
     const answer = await this.#run({ type: 'count', segments }, signal);
     return answer.type === 'counted' ? answer.counts : [];
+  }
+
+  /** Has one sentence translated, or a translation of it read, under observation. */
+  async inspect(sentence: string, translation: string, signal?: AbortSignal): Promise<RawInspection> {
+    const answer = await this.#run({ type: 'inspect', sentence, translation }, signal);
+    if (answer.type !== 'inspected') throw failure('OperationError', 'The worker did not do what was asked.');
+    return answer.inspection;
   }
 
   /** Ends all workers at once; whatever is pending is rejected. */
@@ -201,6 +210,7 @@ export class WorkerPool {
         seat.task?.resolve(reply);
         break;
       case 'counted':
+      case 'inspected':
         seat.task?.resolve(reply);
         break;
       case 'cancelled': // the caller has been told already

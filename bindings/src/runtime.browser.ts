@@ -2,6 +2,7 @@
 import { failure } from './errors.js';
 import { CacheStorageCache } from './models/cache.browser.js';
 import { MemoryCache } from './models/cache.js';
+import { scriptAddress } from './place.js';
 import type { Runtime } from './runtime.js';
 import type { Reply } from './worker/protocol.js';
 
@@ -10,8 +11,11 @@ const withoutCache = new MemoryCache();
 /** What a browser offers. */
 export const browser: Runtime = {
   startWorker(listener) {
-    // Bundlers look for exactly this expression.
-    const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+    // Bundlers look for exactly this expression, the second one. Those that do not leave our files to be copied beside theirs.
+    const worker =
+      typeof import.meta.url === 'undefined'
+        ? new Worker(new URL('worker.js', scriptAddress), { type: 'module' })
+        : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
     worker.onmessage = ({ data }: MessageEvent<Reply>) => {
       listener.reply(data);
     };
@@ -47,10 +51,5 @@ export const browser: Runtime = {
   locked<T>(name: string, signal: AbortSignal, work: () => Promise<T>) {
     const locks = navigator.locks as LockManager | undefined;
     return locks ? (locks.request(name, { signal }, work) as Promise<T>) : work();
-  },
-
-  // In two steps, so that bundlers do not take it for a file of theirs.
-  get defaultRegistry() {
-    return new URL('models/registry.json', new URL('.', import.meta.url));
   },
 };

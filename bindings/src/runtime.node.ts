@@ -56,8 +56,4 @@ export const node: Runtime = {
 
   // Two processes that download the same model both succeed: each renames its own file into place.
   locked: (_name, _signal, work) => work(),
-
-  get defaultRegistry() {
-    return new URL('models/registry.json', new URL('.', import.meta.url));
-  },
 };

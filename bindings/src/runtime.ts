@@ -30,8 +30,6 @@ export interface Runtime {
   openFile(url: URL): Promise<ModelFile>;
   /** Does the work while nobody else, in any tab, holds the lock of that name. */
   locked<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
-  /** The registry that is used when none is named: the one that lies beside the package's own files. */
-  readonly defaultRegistry: URL;
 }
 
 let current: Runtime | undefined;

@@ -1,5 +1,6 @@
 // Translator: the web's own API, and what it lacks.
 import { abortable, failure } from './errors.js';
+import { type Inspection, inspectionOf } from './inspection.js';
 import { canonicalTag, matchTags } from './languages.js';
 import type { Progress } from './models/download.js';
 import type { ModelFile } from './models/file.js';
@@ -14,7 +15,9 @@ import type { LoadedInfo } from './worker/protocol.js';
 
 /** The languages of a translator, as BCP 47 tags. */
 export interface LanguagePair {
+  /** The language that is translated from, such as `en` or `en-GB`. */
   sourceLanguage: string;
+  /** The language that is translated to. */
   targetLanguage: string;
 }
 
@@ -26,7 +29,7 @@ export interface CreateOptions extends Partial<LanguagePair> {
   signal?: AbortSignal | undefined;
   /** A model of your own: a path (Node), an address, a `File` or its bytes. The languages may then be left out. */
   model?: ModelSource | undefined;
-  /** The address of a registry of models; by default the one that lies beside the package's files. */
+  /** The address of a registry of models; without one, those that come with the package are offered. */
   registry?: string | URL | undefined;
   /** Where models are looked for and kept, instead of a store that is made with `registry`. */
   store?: ModelStore | undefined;
@@ -42,8 +45,11 @@ export interface EngineInfo {
   readonly kernel: string;
   /** The build of the engine. */
   readonly variant: Variant;
+  /** How many workers there are. */
   readonly workers: number;
+  /** The size of the engine's WebAssembly file. */
   readonly wasmBytes: number;
+  /** The size of the model. */
   readonly modelBytes: number;
   /** The memory of all workers together. */
   readonly memoryBytes: number;
@@ -57,6 +63,12 @@ export interface EngineInfo {
 export interface BatchOptions extends TranslateOptions {
   /** Told of texts that could not be translated and come back as they were. */
   onError?: ((error: unknown, index: number) => void) | undefined;
+}
+
+/** For `inspect`. */
+export interface InspectOptions extends Pick<TranslateOptions, 'signal'> {
+  /** A translation of the sentence, such as the best of a beam; without one, the likeliest piece is taken each time. */
+  translation?: string | undefined;
 }
 
 /** What only `create` can make. */
@@ -221,6 +233,16 @@ export class Translator {
   async translateElement(element: Node, options: TranslateOptions = {}): Promise<void> {
     this.#check(options);
     await this.#pipeline.translateElement(element, options);
+  }
+
+  /**
+   * Translates one sentence, or reads a translation as if it were its own, and tells what went on inside the network:
+   * attention and scales, as integers and floats.
+   */
+  async inspect(sentence: string, options: InspectOptions = {}): Promise<Inspection> {
+    this.#check(options);
+    const { translation = '', signal } = options;
+    return inspectionOf(await this.#pool.inspect(textOf(sentence), textOf(translation), signal));
   }
 
   /** How many tokens a text takes. For information: `inputQuota` is without limit. */

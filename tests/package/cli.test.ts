@@ -1,29 +1,17 @@
 // The command, as a user starts it.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { FaultServer } from './fault-server.js';
-import { inRepository, temporaryDirectory, tinyModel } from './tiny-model.js';
+import type { FaultServer } from './fault-server.js';
+import { inRepository, temporaryDirectory, tinyModel, tinyServer } from './tiny-model.js';
 
 const tiny = tinyModel();
 const directory = temporaryDirectory();
 let server: FaultServer;
 
 beforeAll(async () => {
-  server = await new FaultServer().start();
-  const sha256 = createHash('sha256').update(tiny.bytes).digest('hex');
-  const model = {
-    source: 'en',
-    target: 'de',
-    name: 'tiny',
-    file: 'tiny.octavo',
-    bytes: tiny.bytes.length,
-    sha256,
-  };
-  server.put('/registry.json', JSON.stringify({ version: 1, models: [{ ...model, license: 'MIT' }] }));
-  server.put('/tiny.octavo', tiny.bytes);
+  server = await tinyServer(tiny);
 });
 afterAll(async () => {
   await server.stop();
@@ -90,6 +78,40 @@ describe('translates', () => {
   });
 });
 
+test('two at once share the directory of models: both translate, and leave one whole model', async () => {
+  const registry = ['--registry', server.url('/registry.json')];
+  const cache = join(directory.path, 'cache');
+  rmSync(cache, { recursive: true, force: true });
+  const runs = await Promise.all([1, 2, 3].map(() => octavo(['The house.', '--to', 'de', ...registry])));
+  expect(runs.map(({ status, output }) => [status, output === runs[0]?.output])).toEqual(
+    Array(3).fill([0, true]),
+  );
+  const names = readdirSync(cache).filter((name) => !/^(model|registry)-[\da-f]+\.(octavo|json)$/.test(name));
+  expect(names).toEqual([]);
+  const before = server.ranges('/tiny.octavo').length;
+  expect((await octavo(['The house.', '--to', 'de', ...registry])).output).toBe(runs[0]?.output);
+  expect(server.ranges('/tiny.octavo')).toHaveLength(before);
+});
+
+// A terminal of its own, by a program that Linux has.
+(existsSync('/usr/bin/script') ? test : test.skip)(
+  'shows a bar while it downloads, in a terminal',
+  async () => {
+    const fresh = join(directory.path, 'fresh');
+    const args = ['The house.', '--to', 'de', '--registry', server.url('/registry.json')];
+    const command = [process.execPath, inRepository('dist/cli.js'), ...args]
+      .map((word) => `'${word}'`)
+      .join(' ');
+    const env = { ...process.env, OCTAVO_CACHE: fresh, NODE_OPTIONS: '' };
+    const child = spawn('/usr/bin/script', ['--quiet', '--command', command, '/dev/null'], { env });
+    let shown = '';
+    child.stdout.setEncoding('utf8').on('data', (data: string) => (shown += data));
+    await new Promise((resolve) => child.on('close', resolve));
+    expect(shown).toMatch(/Downloading the model ░{30} 0\.0 of 0\.1 MB\r/);
+    expect(shown).toMatch(/█{30} 0\.1 of 0\.1 MB\s/);
+  },
+);
+
 test('lists and deletes models', async () => {
   const registry = ['--registry', server.url('/registry.json')];
   await octavo(['The house.', '--to', 'de', ...registry]);
@@ -104,6 +126,20 @@ test('lists and deletes models', async () => {
   expect((await octavo(['--delete', model?.id ?? '', ...registry])).status).toBe(0);
   expect((await octavo(['--list', ...registry])).output).not.toMatch(/downloaded/);
   expect((await octavo(['--delete', model?.id ?? '', ...registry])).status).toBe(2);
+});
+
+test('copies what a page needs beside its scripts', async () => {
+  const target = join(directory.path, 'site/scripts');
+  expect(await octavo(['--copy', target])).toEqual({ status: 0, output: '', errors: '' });
+  const names = readdirSync(target, { recursive: true }) as string[];
+  const needed = ['worker.js', 'relaxed/octavo.wasm', 'simd128/octavo.wasm', 'models/en-de/model.octavo'];
+  expect(names).toEqual(expect.arrayContaining(needed));
+  for (const name of names.filter((name) => name.endsWith('.js'))) {
+    for (const [, other] of readFileSync(join(target, name), 'utf8').matchAll(
+      /(?:from|import)"\.\/([^"]+)"/g,
+    ))
+      expect(names).toContain(other);
+  }
 });
 
 test('tells its version and its use', async () => {

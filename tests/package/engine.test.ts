@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { loadEngine, supportedVariants } from '../../dist/index.js';
-import { inRepository, tinyModel } from './tiny-model.js';
+import { greedySearch, inRepository, tinyModel } from './tiny-model.js';
 
 type Module = Awaited<ReturnType<typeof loadEngine>>['module'];
 
@@ -11,16 +11,7 @@ const native = (args: string[], input = '') =>
   execFileSync(inRepository('build/native/octavo'), args, { input, encoding: 'utf8', maxBuffer: 1 << 28 });
 const manifest = JSON.parse(readFileSync(inRepository('package.json'), 'utf8')) as { version: string };
 
-const options = {
-  beam: 1,
-  alternatives: 1,
-  lengthPenalty: 1,
-  maxLengthFactor: 2,
-  maxLengthExtra: 16,
-  loopPhrase: 16,
-  scores: true,
-  alignment: true,
-};
+const options = { ...greedySearch, scores: true, alignment: true };
 
 const texts = [
   'The house.',

@@ -169,6 +169,33 @@ describe('tags follow their words', () => {
     const forgetful: TranslateTexts = (texts) => Promise.resolve(texts.map(() => 'Eins Berlin zwei drei.'));
     expect(await html('One two <b>Berlin</b> three.', forgetful)).toBe('Eins <b>Berlin</b> zwei drei.');
   });
+
+  test('where nothing is clear, a word is a better place than a full stop', async () => {
+    const unclear: TranslateTexts = () =>
+      Promise.resolve([
+        {
+          text: 'Trink Wasser.',
+          alignment: {
+            source: [
+              [0, 5],
+              [6, 11],
+              [11, 12],
+            ],
+            target: [
+              [0, 5],
+              [6, 12],
+              [12, 13],
+            ],
+            weights: [
+              [9, 0, 0],
+              [9, 3, 0],
+              [6, 3, 0],
+            ],
+          },
+        },
+      ]);
+    expect(await html('Drink <a href="x">water</a>.', unclear)).toBe('Trink <a href="x">Wasser</a>.');
+  });
 });
 
 const hostileMarkup = [

@@ -6,27 +6,17 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ModelStore, Translator } from '../../dist/node.js';
 import { type Fault, FaultServer } from './fault-server.js';
-import { rejection, temporaryDirectory, tinyModel } from './tiny-model.js';
+import { registryOf, rejection, temporaryDirectory, tinyModel } from './tiny-model.js';
 
 const tiny = tinyModel();
-const sha256 = createHash('sha256').update(tiny.bytes).digest('hex');
-const size = tiny.bytes.length;
+const { sha256, bytes: size } = tiny.entry;
 const file = '/models/en-de/model.octavo';
 const timing = { stall: 200, pause: 5, attempts: 3 };
 
 let server: FaultServer;
 let directory: ReturnType<typeof temporaryDirectory>;
 
-const entry = {
-  source: 'en',
-  target: 'de',
-  name: 'tiny',
-  file: 'en-de/model.octavo',
-  bytes: size,
-  sha256,
-  license: 'MIT',
-};
-const registry = (changes = {}) => JSON.stringify({ version: 1, models: [{ ...entry, ...changes }] });
+const registry = (changes = {}) => registryOf({ ...tiny.entry, file: 'en-de/model.octavo', ...changes });
 const newStore = () =>
   new ModelStore({
     registry: server.url('/models/registry.json'),
@@ -192,6 +182,7 @@ describe('a cache', () => {
       bytes: size,
       sha256,
     });
+    expect(Date.now() - Number(model?.stored)).toBeLessThan(60_000);
     expect(await store.availability('en', 'de')).toBe('available');
     expect(await store.delete(model?.id ?? '')).toBe(true);
     expect(await store.delete(model?.id ?? '')).toBe(false);

@@ -1,10 +1,15 @@
 // The web's own API, and what goes beyond it, on the real engine with the tiny model.
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CreateMonitor, ModelStore, Translator } from '../../dist/node.js';
-import { FaultServer } from './fault-server.js';
-import { rejection, temporaryDirectory, tinyModel } from './tiny-model.js';
+import {
+  type CreateMonitor,
+  ModelStore,
+  type TranslatedSentence,
+  type Translation,
+  Translator,
+} from '../../dist/node.js';
+import type { FaultServer } from './fault-server.js';
+import { rejection, temporaryDirectory, tinyModel, tinyServer } from './tiny-model.js';
 
 const tiny = tinyModel();
 const directory = temporaryDirectory();
@@ -22,18 +27,7 @@ const newStore = () =>
   });
 
 beforeAll(async () => {
-  server = await new FaultServer().start();
-  const sha256 = createHash('sha256').update(tiny.bytes).digest('hex');
-  const model = {
-    source: 'en',
-    target: 'de',
-    name: 'tiny',
-    file: 'tiny.octavo',
-    bytes: tiny.bytes.length,
-    sha256,
-  };
-  server.put('/registry.json', JSON.stringify({ version: 1, models: [model] }));
-  server.put('/tiny.octavo', tiny.bytes);
+  server = await tinyServer(tiny);
   translator = await Translator.create({ model: tiny.path });
 });
 afterAll(async () => {
@@ -210,6 +204,14 @@ describe('streaming', () => {
     expect(chunks.join('')).toBe(await translator.translate(text));
   });
 
+  test('tells of each sentence, with its details, as it is finished', async () => {
+    const told: TranslatedSentence[] = [];
+    const options = { alignment: true, onSentence: (sentence: TranslatedSentence) => told.push(sentence) };
+    const { sentences } = (await translator.translate(text, options)) as Translation;
+    expect(told.length).toBeGreaterThan(2);
+    expect(told).toEqual(sentences);
+  });
+
   test('ends with the signal, and when it is cancelled', async () => {
     const long = 'This sentence goes on and on. '.repeat(500);
     const controller = new AbortController();
@@ -239,40 +241,6 @@ test('usage and engine are told', async () => {
   expect(memoryBytes).toBeGreaterThan(modelBytes);
   expect(tokensPerSecond).toBeGreaterThan(0);
   expect(model).toMatchObject({ source: 'en', target: 'de' });
-});
-
-describe('the same text gives the same translation', () => {
-  const texts = Array.from(
-    { length: 50 },
-    (_, i) => `Text ${String(i)} is here. ${'It has words. '.repeat(i % 5)}\n`,
-  );
-  let alone: string[];
-  beforeAll(async () => {
-    alone = [];
-    for (const one of texts) alone.push(await translator.translate(one));
-  });
-
-  test('in a batch, in any order', async () => {
-    expect(await translator.translateBatch(texts)).toEqual(alone);
-    expect(await translator.translateBatch([...texts].reverse())).toEqual([...alone].reverse());
-    expect(await translator.translateBatch([])).toEqual([]);
-    expect(await translator.translateBatch(['', texts[0] ?? '', ' '])).toEqual(['', alone[0], ' ']);
-  });
-
-  test.each([2, 3])('with %i workers', async (workers) => {
-    const many = await Translator.create({ model: tiny.path, workers });
-    expect(await many.translateBatch(texts)).toEqual(alone);
-    expect(await Promise.all(texts.map((one) => many.translate(one)))).toEqual(alone);
-    expect(await many.translate(texts.join(''))).toBe(alone.join(''));
-    many.destroy();
-  });
-
-  test('with the reference kernel', async () => {
-    const reference = await Translator.create({ model: tiny.path, kernel: 'reference' });
-    expect(reference.engine.kernel).toBe('reference');
-    expect(await reference.translateBatch(texts)).toEqual(alone);
-    reference.destroy();
-  });
 });
 
 async function drain(reader: ReadableStreamDefaultReader<string>) {

@@ -6,7 +6,7 @@ import type { ModelFile } from '../../dist/models/file.js';
 import { WorkerPool } from '../../dist/pool.js';
 import { node } from '../../dist/runtime.node.js';
 import { type WorkerListener, type WorkerPort, useRuntime } from '../../dist/runtime.js';
-import { inRepository, rejection, tinyModel } from './tiny-model.js';
+import { greedySearch, inRepository, rejection, tinyModel } from './tiny-model.js';
 
 const tiny = tinyModel();
 const file: ModelFile = {
@@ -14,19 +14,9 @@ const file: ModelFile = {
   handle: tiny.path,
   read: () => Promise.resolve(tiny.bytes),
 };
-const search = {
-  beam: 1,
-  alternatives: 1,
-  lengthPenalty: 1,
-  maxLengthFactor: 2,
-  maxLengthExtra: 16,
-  loopPhrase: 16,
-  scores: false,
-  alignment: false,
-};
 // Takes seconds, and has no full stop in it.
 const longSentence = 'and so it goes '.repeat(4000);
-const slow = { ...search, beam: 32 };
+const slow = { ...greedySearch, beam: 32 };
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -92,7 +82,7 @@ describe('an abort', () => {
     first.abort();
     expect((await running).name).toBe('AbortError');
     expect((await rejection(pool.count(['a'], AbortSignal.abort()))).name).toBe('AbortError');
-    expect((await pool.translate(['The house.'], search))[0]?.alternatives[0]?.text).toBeTruthy();
+    expect((await pool.translate(['The house.'], greedySearch))[0]?.alternatives[0]?.text).toBeTruthy();
   });
 
   test('stops the start', async () => {
@@ -119,9 +109,9 @@ test('the main thread is free while a worker translates', async () => {
 describe('a worker that dies', () => {
   test('takes its task with it, and is replaced', async () => {
     await pool.start(undefined);
-    const [expected] = await pool.translate(['The house.'], search);
+    const [expected] = await pool.translate(['The house.'], greedySearch);
     const lost = rejection(pool.translate([longSentence], slow));
-    const waiting = pool.translate(['The house.'], search);
+    const waiting = pool.translate(['The house.'], greedySearch);
     await sleep(30);
     started[0]?.port.terminate();
     const error = await lost;
@@ -151,7 +141,7 @@ describe('a worker that dies', () => {
     pool = newPool(3);
     await pool.start(undefined);
     const tasks = [1, 2, 3, 4, 5].map((i) =>
-      pool.translate([`${longSentence.slice(0, 3000)} ${String(i)}`], search),
+      pool.translate([`${longSentence.slice(0, 3000)} ${String(i)}`], greedySearch),
     );
     started[1]?.port.terminate();
     const outcomes = await Promise.allSettled(tasks);
@@ -183,6 +173,23 @@ test('a model that is refused is told about, with any number of workers', async 
     const error = await rejection(other.start(undefined));
     expect([error.name, error.message]).toEqual(['OperationError', expect.stringMatching(/truncated/)]);
   }
+});
+
+test('an abort stops also what is still being prepared', async () => {
+  const translator = await Translator.create({ model: tiny.path });
+  const html = '<p>Dr. Smith paid <b>3.50</b> for https://example.com/a?b=1 in 1990.</p>'.repeat(20_000);
+  const delays: number[] = [];
+  for (let i = 0; i < 3; ++i) {
+    const controller = new AbortController();
+    const translation = rejection(translator.translateHTML(html, { signal: controller.signal }));
+    await sleep(200);
+    const start = performance.now();
+    controller.abort();
+    expect((await translation).name).toBe('AbortError');
+    delays.push(performance.now() - start);
+  }
+  translator.destroy();
+  expect(Math.min(...delays)).toBeLessThan(50);
 });
 
 test('destroy rejects what is pending and all that comes after', async () => {

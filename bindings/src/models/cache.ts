@@ -12,6 +12,8 @@ export interface Note {
   source?: string | undefined;
   target?: string | undefined;
   license?: string | undefined;
+  /** When it was stored: milliseconds since 1970. */
+  stored?: number | undefined;
 }
 
 /** A store of blobs. What `put` has finished is there whole, or not at all. */

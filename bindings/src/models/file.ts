@@ -4,9 +4,11 @@ import type { ModelHandle } from '../worker/protocol.js';
 
 /** Something that holds a model, read only when it has to be. */
 export interface ModelFile {
+  /** In bytes. */
   readonly size: number;
-  /** What is sent to a worker, which then reads the model itself. */
+  /** @internal What is sent to a worker, which then reads the model itself. */
   readonly handle: ModelHandle;
+  /** Its bytes. */
   read(): Promise<Uint8Array<ArrayBuffer>>;
 }
 

@@ -1,5 +1,6 @@
 // The list of models that exist, and reading it: from the network, or offline from the copy that was kept.
 import { failure, messageOf } from '../errors.js';
+import { includedModels } from '../included.js';
 import { canonicalTag } from '../languages.js';
 import type { Runtime } from '../runtime.js';
 import type { ModelCache } from './cache.js';
@@ -7,12 +8,15 @@ import { sha256 } from './file.js';
 
 /** A model that a registry offers. */
 export interface RegistryModel {
-  /** Language tags (BCP 47). */
+  /** The language that it translates from (BCP 47). */
   readonly source: string;
+  /** The language that it translates to (BCP 47). */
   readonly target: string;
+  /** What people call it. */
   readonly name: string;
   /** Where the file is, seen from the registry. */
   readonly file: string;
+  /** The size of the file. */
   readonly bytes: number;
   /** Of the file, in hexadecimal. */
   readonly sha256: string;
@@ -20,11 +24,26 @@ export interface RegistryModel {
   readonly license: string;
 }
 
-/** A registry, and where it came from. */
+/** Models to choose from, and where the list came from. */
 export interface Registry {
-  readonly url: URL;
-  readonly models: readonly RegistryModel[];
+  /** For messages. */
+  readonly place: string;
+  readonly models: readonly OfferedModel[];
 }
+
+/** A model with its whole address. */
+export interface OfferedModel extends RegistryModel {
+  readonly url: URL;
+}
+
+/** The models that come with the package. */
+export const includedRegistry = (): Registry => ({
+  place: 'the package',
+  models: includedModels.map(({ url: address, ...model }) => {
+    const url = address();
+    return { ...model, file: url.href, url };
+  }),
+});
 
 // A registry is small. Whoever takes longer than this is as good as offline.
 const timeoutMilliseconds = 15_000;
@@ -40,19 +59,19 @@ export async function readRegistry(
     const file = await runtime.openFile(url).catch((error: unknown) => {
       throw failure('NetworkError', `There is no registry of models at ${url.href}.`, error);
     });
-    return { url, models: parse(new TextDecoder().decode(await file.read()), url) };
+    return parse(new TextDecoder().decode(await file.read()), url);
   }
   const key = `registry-${(await sha256(new TextEncoder().encode(url.href))).slice(0, 16)}`;
   try {
     const text = await fetchText(url, signal);
-    const models = parse(text, url);
+    const registry = parse(text, url);
     await cache.put(key, { kind: 'registry', url: url.href }, new Blob([text])).catch(() => undefined);
-    return { url, models };
+    return registry;
   } catch (error) {
     signal?.throwIfAborted();
     const kept = await cache.get(key);
     if (!kept) throw error;
-    return { url, models: parse(new TextDecoder().decode(await kept.file.read()), url) };
+    return parse(new TextDecoder().decode(await kept.file.read()), url);
   }
 }
 
@@ -73,17 +92,18 @@ async function fetchText(url: URL, signal: AbortSignal | undefined): Promise<str
 }
 
 /** Reads a registry's JSON with the distrust that what comes from a network deserves. */
-function parse(text: string, url: URL): RegistryModel[] {
+function parse(text: string, url: URL): Registry {
   try {
     const { version, models } = JSON.parse(text) as { version?: unknown; models?: unknown };
     if (version !== 1 || !Array.isArray(models)) throw new Error('it is not of version 1');
-    return models.map(checked);
+    const place = url.href;
+    return { place, models: models.map((model: object) => checked(model, url)) };
   } catch (error) {
     throw failure('NetworkError', `${url.href} is not a registry of models: ${messageOf(error)}.`, error);
   }
 }
 
-function checked(model: Partial<Record<keyof RegistryModel, unknown>>): RegistryModel {
+function checked(model: Partial<Record<keyof RegistryModel, unknown>>, registry: URL): OfferedModel {
   const { source, target, name, file, bytes, sha256: hash, license } = model;
   if (typeof source !== 'string' || typeof target !== 'string') throw new Error('a model has no languages');
   if (typeof file !== 'string' || typeof name !== 'string') throw new Error('a model has no name or no file');
@@ -95,6 +115,7 @@ function checked(model: Partial<Record<keyof RegistryModel, unknown>>): Registry
     target: canonicalTag(target),
     name,
     file,
+    url: new URL(file, registry),
     bytes,
     sha256: hash,
     license: typeof license === 'string' ? license : '',

@@ -5,7 +5,13 @@ import { type Runtime, runtime as currentRuntime } from '../runtime.js';
 import type { ModelCache, Note } from './cache.js';
 import { Download, type DownloadTiming, type Progress, defaultTiming } from './download.js';
 import { blobFile, type ModelFile, sha256 } from './file.js';
-import { type Registry, type RegistryModel, readRegistry } from './registry.js';
+import {
+  type OfferedModel,
+  type Registry,
+  type RegistryModel,
+  includedRegistry,
+  readRegistry,
+} from './registry.js';
 import { Shared } from './shared.js';
 
 /** A model as a caller may give it: a path (Node), an address, a `File`, or its bytes. */
@@ -16,7 +22,7 @@ export type Availability = 'unavailable' | 'downloadable' | 'downloading' | 'ava
 
 /** Where a store looks for models and where it keeps them. */
 export interface ModelStoreOptions {
-  /** The address (or, in Node, the path) of the registry; by default the one that lies beside the package's files. */
+  /** The address (or, in Node, the path) of a registry; without one, the store offers the models that come with the package. */
   registry?: string | URL | undefined;
   /** Where downloads are kept (Node only); by default in the user's cache directory. */
   directory?: string | undefined;
@@ -28,14 +34,22 @@ export interface ModelStoreOptions {
 export interface StoredModel {
   /** What `delete` takes. */
   readonly id: string;
+  /** What people call it; its address, if it came without a registry. */
   readonly name: string;
+  /** The language that it translates from, if a registry told it. */
   readonly sourceLanguage: string | undefined;
+  /** The language that it translates to, if a registry told it. */
   readonly targetLanguage: string | undefined;
+  /** The size of the file. */
   readonly bytes: number;
+  /** Of the file, in hexadecimal. */
   readonly sha256: string;
+  /** As an SPDX identifier, if a registry told it. */
   readonly license: string | undefined;
   /** Where it was downloaded from. */
   readonly url: string;
+  /** When that was. */
+  readonly stored: Date | undefined;
 }
 
 /** Something to download, with what is known of it before. */
@@ -54,12 +68,14 @@ const underWay = new Map<string, Shared<ModelFile>>();
 export class ModelStore {
   readonly #runtime: Runtime = currentRuntime();
   readonly #cache: ModelCache;
-  readonly #registry: URL;
+  readonly #registry: URL | undefined;
   readonly #timing: DownloadTiming;
 
-  constructor({ registry, directory, timing }: ModelStoreOptions = {}) {
+  /** A store that offers what a registry lists; several stores share what they have downloaded. */
+  constructor(options: ModelStoreOptions = {}) {
+    const { registry, directory, timing } = options;
     this.#cache = this.#runtime.openCache(directory);
-    this.#registry = registry ? this.#runtime.resolve(registry) : this.#runtime.defaultRegistry;
+    this.#registry = registry === undefined ? undefined : this.#runtime.resolve(registry);
     this.#timing = { ...defaultTiming, ...timing };
   }
 
@@ -82,6 +98,7 @@ export class ModelStore {
         sha256: note.sha256 ?? '',
         license: note.license,
         url: note.url,
+        stored: note.stored === undefined ? undefined : new Date(note.stored),
       }));
   }
 
@@ -102,7 +119,7 @@ export class ModelStore {
     const registry = await this.#readRegistry().catch(() => undefined);
     const model = registry && bestMatch(registry.models, source, target);
     if (!model) return 'unavailable';
-    const { key, url } = wantedOf(registry, model);
+    const { key, url } = wantedOf(model);
     if (underWay.has(this.#workName(key))) return 'downloading';
     return url.protocol === 'file:' || (await this.#cache.get(key)) ? 'available' : 'downloadable';
   }
@@ -120,10 +137,10 @@ export class ModelStore {
       const pair = `${sourceLanguage} to ${targetLanguage}`;
       throw failure(
         'NotSupportedError',
-        `There is no model that translates from ${pair} in ${registry.url.href}.`,
+        `There is no model that translates from ${pair} in ${registry.place}.`,
       );
     }
-    return this.#get(wantedOf(registry, model), onProgress, signal);
+    return this.#get(wantedOf(model), onProgress, signal);
   }
 
   /** A model that the caller brings or names. One that is given by its address is downloaded once and then kept. */
@@ -140,7 +157,8 @@ export class ModelStore {
     return this.#get({ key, url, note: {} }, onProgress, signal);
   }
 
-  #readRegistry(signal?: AbortSignal): Promise<Registry> {
+  async #readRegistry(signal?: AbortSignal): Promise<Registry> {
+    if (!this.#registry) return includedRegistry();
     return readRegistry(this.#runtime, this.#cache, this.#registry, signal);
   }
 
@@ -206,7 +224,8 @@ export class ModelStore {
       return this.#download(wanted, onProgress, signal); // the old beginning and the new end were of different files
     }
     try {
-      await this.#cache.put(key, { ...note, kind: 'model', url: url.href, sha256: hash }, data);
+      const about: Note = { ...note, kind: 'model', url: url.href, sha256: hash, stored: Date.now() };
+      await this.#cache.put(key, about, data);
       return (await this.#cache.get(key))?.file ?? blobFile(data);
     } catch {
       return blobFile(data); // no space left: translate all the same, and download again next time
@@ -223,9 +242,8 @@ export class ModelStore {
 
 const partialKey = (key: string) => `partial-${key}`;
 
-function wantedOf(registry: Registry, model: RegistryModel): Wanted {
-  const { file, bytes, sha256: hash, ...note } = model;
-  return { key: `model-${hash}`, url: new URL(file, registry.url), bytes, sha256: hash, note };
+function wantedOf({ source, target, name, license, url, bytes, sha256: hash }: OfferedModel): Wanted {
+  return { key: `model-${hash}`, url, bytes, sha256: hash, note: { source, target, name, license } };
 }
 
 async function verify(

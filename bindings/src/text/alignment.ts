@@ -79,13 +79,24 @@ export function joinAlignments(
   return { source, target, weights: parts.flatMap(({ alignment }) => alignment.weights), first };
 }
 
-/** Cuts a text into words and signs. */
-export function unitsOf(text: string): Unit[] {
-  return Array.from(text.matchAll(/[\p{L}\p{N}\p{M}_]+(?:['’-][\p{L}\p{N}\p{M}_]+)*|[^\s]/gu), (match) => ({
-    start: match.index,
-    end: match.index + match[0].length,
-    sign: !/^[\p{L}\p{N}\p{M}_\uFFFC]/u.test(match[0]),
-  }));
+/** Cuts a text into words and signs; each of the given passages, which are sorted, is one word. */
+export function unitsOf(text: string, solid: readonly { start: number; end: number }[] = []): Unit[] {
+  const units: Unit[] = [];
+  let next = 0;
+  for (const match of text.matchAll(/[\p{L}\p{N}\p{M}_]+(?:['’-][\p{L}\p{N}\p{M}_]+)*|[^\s]/gu)) {
+    const [start, end] = [match.index, match.index + match[0].length];
+    while ((solid[next]?.end ?? Infinity) <= start) ++next;
+    const around = (solid[next]?.start ?? Infinity) < end ? solid[next] : undefined;
+    const unit = {
+      start: Math.min(start, around?.start ?? start),
+      end: Math.max(end, around?.end ?? end),
+      sign: !around && !/^[\p{L}\p{N}\p{M}_\uFFFC]/u.test(match[0]),
+    };
+    const last = units.at(-1);
+    if (last && unit.start < last.end) last.end = Math.max(last.end, unit.end);
+    else units.push(unit);
+  }
+  return units;
 }
 
 /** For each unit of the target the source passages that its pieces attend to most. */

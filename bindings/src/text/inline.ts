@@ -1,8 +1,11 @@
 // Running text with markup inside: what is common to HTML as a string and to the nodes of a document.
 import { linksByPosition, linksOf, unitsOf } from './alignment.js';
+import { breathe } from './breathe.js';
 import { defaultMaxLength, divide } from './divide.js';
 import type { Span } from './edits.js';
 import { buildTree, placeTree } from './placement.js';
+import { findNumbers } from './numbers.js';
+import { findEntities } from './patterns.js';
 import type { InlineTag, InlineToken, Partners, PlacedTag, Plain } from './plain.js';
 import { cutAt, inside, objectSign, partnersOf, plainOf, sectionsOf } from './plain.js';
 import type { TextObject } from './protect.js';
@@ -32,24 +35,40 @@ interface Job<T> {
   result?: Restored | undefined;
 }
 
+/** A block, or its part before a line break, with the sentences in it. */
+interface Section<T> {
+  plain: Plain<T>;
+  jobs: Job<T>[];
+  end: InlineTag<T> | undefined;
+}
+
 /** Translates blocks, all in one call of the model; each comes back with the same markup in it, each tag once. */
 export async function translateBlocks<T>(
   blocks: readonly Block<T>[],
   options: TranslateOptions,
   translate: TranslateTexts,
 ): Promise<InlineToken<T>[][]> {
-  const plans = blocks.map((block) => {
-    const { lines = false } = block;
-    return sectionsOf(block.tokens).map(({ tokens, end }) => {
-      const plain = plainOf(tokens, lines);
-      return { plain, jobs: jobsOf(plain, options, lines), end };
-    });
-  });
-  const jobs = plans.flat().flatMap((section) => section.jobs);
-  await run(jobs, options, translate);
-  return plans.map((sections) =>
-    sections.flatMap(({ plain, jobs: own, end }) => [...output(plain, own), ...(end ? [end] : [])]),
+  const plans: Section<T>[][] = [];
+  for (const { tokens: all, lines = false } of blocks) {
+    await breathe(options.signal);
+    plans.push(
+      sectionsOf(all).map(({ tokens, end }) => {
+        const plain = plainOf(tokens, lines);
+        return { plain, jobs: jobsOf(plain, options, lines), end };
+      }),
+    );
+  }
+  await run(
+    plans.flat().flatMap(({ jobs }) => jobs),
+    options,
+    translate,
   );
+  const results: InlineToken<T>[][] = [];
+  for (const sections of plans) {
+    await breathe(options.signal);
+    results.push(sections.flatMap(({ plain, jobs, end }) => [...output(plain, jobs), ...(end ? [end] : [])]));
+  }
+  return results;
 }
 
 async function run<T>(jobs: Job<T>[], options: TranslateOptions, translate: TranslateTexts) {
@@ -162,7 +181,7 @@ function isKept<T>({ sentence, result }: Job<T>): boolean {
 
 function translated<T>({ sentence, span, tags, partners, objects, result }: Job<T>): InlineToken<T>[] {
   const { text = sentence.text, alignment, placed = [] } = result ?? {};
-  const units = unitsOf(text);
+  const units = unitsOf(text, tags.length > 0 ? solidIn(text) : []);
   const links = alignment ? linksOf(alignment, units) : linksByPosition(sentence.text, text, units);
   const content: { span: Span; token: InlineToken<T> }[] = [];
   let done = 0;
@@ -180,6 +199,12 @@ function translated<T>({ sentence, span, tags, partners, objects, result }: Job<
     sentence.text,
   );
   return placeTree(tree, { source: sentence.text, target: text, units, links, content });
+}
+
+/** What no tag may cut: addresses, placeholders, numbers and their like. */
+function solidIn(text: string) {
+  const entities = findEntities(text).filter(({ kind }) => kind !== 'foreign');
+  return [...entities, ...findNumbers(text, entities)].sort((a, b) => a.start - b.start);
 }
 
 /** The sentence with a mark for each place where tags stand, except inside a word. */

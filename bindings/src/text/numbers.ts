@@ -4,8 +4,10 @@
 export interface NumberToken {
   start: number;
   end: number;
-  /** Its digits only. */
+  /** Its sign, if it has one, and its digits. */
   digits: string;
+  /** What it may mean: its parts, and its parts if a separator stands between thousands. */
+  forms: readonly string[];
 }
 
 /** What differs between the numbers of two texts. */
@@ -17,7 +19,7 @@ export interface NumberDifferences {
 }
 
 const number =
-  /(?<!\p{Nd})\p{Nd}{1,3}(?:[ \u00a0\u2009\u202f]\p{Nd}{3})+(?!\p{Nd})(?:[.,]\p{Nd}+)?|\p{Nd}+(?:[.,:/\-–'’]\p{Nd}+)*/gu;
+  /(?:(?<![^\s(])[-+−](?=\p{Nd}))?(?:(?<!\p{Nd})\p{Nd}{1,3}(?:[ \u00a0\u2009\u202f]\p{Nd}{3})+(?!\p{Nd})(?:[.,]\p{Nd}+)?|\p{Nd}+(?:[.,:/\-–'’]\p{Nd}+)*)/gu;
 const clock = /(\d{1,2})(?:[:.](\d\d))?\s?p\.?\s?m\b/giu;
 
 /** Finds the numbers of a text, except in the passages that are to be skipped. */
@@ -35,11 +37,23 @@ export function findNumbers(
   return Array.from(masked.matchAll(number), (match) => ({
     start: match.index,
     end: match.index + match[0].length,
-    digits: match[0].replace(/\P{Nd}/gu, ''),
+    digits: signOf(match[0]) + match[0].replace(/\P{Nd}/gu, ''),
+    forms: formsOf(match[0]),
   }));
 }
 
-/** Compares the numbers of a source and a target by their digits. */
+const signOf = (written: string) => (/^[-+−]/.exec(written)?.[0] ?? '').replace('−', '-');
+
+/** 1990 is not 19.90, but 1,990 may be 1990 or 1.990. */
+function formsOf(written: string): string[] {
+  const parts = signOf(written) + written.replace(/^\P{Nd}/u, '').replace(/\P{Nd}/gu, ' ');
+  const merged = parts.replace(/(?<=^[-+]?)\p{Nd}{1,3}(?: \p{Nd}{3})+(?!\p{Nd})/u, (groups) =>
+    groups.replaceAll(' ', ''),
+  );
+  return [parts, merged];
+}
+
+/** Compares the numbers of a source and a target; which signs separate their digits is up to the language. */
 export function compareNumbers(
   source: { text: string; numbers: readonly NumberToken[] },
   target: { text: string; numbers: readonly NumberToken[] },
@@ -53,7 +67,7 @@ export function compareNumbers(
       return at < 0;
     });
   };
-  settle((a, b) => a.digits === b.digits);
+  settle((a, b) => a.forms.some((form) => b.forms.includes(form)));
   // 3 pm is 15 Uhr.
   const afternoon = new Map(
     Array.from(source.text.matchAll(clock), ({ index, 1: hour = '', 2: minutes = '' }) => [
@@ -63,10 +77,9 @@ export function compareNumbers(
   );
   settle((a, b) => afternoon.get(a.start) === b.digits);
   // 10-20 is 10 bis 20, and the other way round.
-  const runs = (text: string, tokens: NumberToken[]) =>
-    tokens.flatMap((token) => text.slice(token.start, token.end).match(/\p{Nd}+/gu) ?? []);
-  const left = runs(source.text, missing).sort();
-  if (left.length && left.join() === runs(target.text, extra).sort().join())
-    return { missing: [], extra: [] };
+  const parts = (tokens: NumberToken[]) =>
+    tokens.flatMap(({ forms }) => forms.at(-1)?.split(' ') ?? []).sort();
+  const left = parts(missing);
+  if (left.length && left.join() === parts(extra).join()) return { missing: [], extra: [] };
   return { missing, extra };
 }

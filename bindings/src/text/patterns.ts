@@ -33,13 +33,15 @@ const extensions =
 const pictograph =
   '(?![©®™])\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?(?:[\\u{E0020}-\\u{E007F}]+)?';
 
-// In the order in which they are asked at the same place; the longer find wins.
-const patterns: [EntityKind, RegExp][] = [
-  ['mask', /⟦[^⟦⟧\s]{0,12}⟧|[⟦⟧]/gu],
-  ['code', /(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)/gsu],
+// In the order in which they are asked at the same place; the longer find wins. The last of each is quickly asked: a text
+// without a match of it, as most are, need not be searched.
+const patterns: [EntityKind, RegExp, sign: RegExp][] = [
+  ['mask', /⟦[^⟦⟧\s]{0,12}⟧|[⟦⟧]/gu, /[⟦⟧]/],
+  ['code', /(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)/gsu, /`/],
   [
     'url',
     /(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.|mailto:|tel:\+?\d)[^\s<>"“”„«»⟦⟧`\uFFFC|\\^]+/giu,
+    /:|www\./i,
   ],
   [
     'url',
@@ -47,53 +49,73 @@ const patterns: [EntityKind, RegExp][] = [
       `(?<![\\p{L}\\p{N}@.-])(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.){1,5}(?:${domains})(?![\\p{L}\\p{N}_-]|\\.\\p{L})(?:[:/?#][^\\s<>"“”„«»⟦⟧\`\\uFFFC|\\\\^]*)?`,
       'gu',
     ),
+    /\.[a-z]/,
   ],
   [
     'email',
     /(?<![\p{L}\p{N}.+_-])[\p{L}\p{N}][\p{L}\p{N}.+_%-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,}/gu,
+    /@/,
   ],
-  ['path', /(?<![\p{L}\p{N}])[A-Za-z]:\\(?:[^\s\\/:*?"<>|⟦⟧\uFFFC]+\\)*[^\s\\/:*?"<>|⟦⟧\uFFFC]*/gu],
-  ['path', /(?<![\p{L}\p{N}.\\])\\\\[\w.-]+(?:\\[\w.$-]+)+/gu],
-  ['path', /(?<![\p{L}\p{N}_/.~<-])(?:~|\.{1,2})?\/[\w.@+~-]+(?:\/[\w.@+~-]*)*/gu],
+  ['path', /(?<![\p{L}\p{N}])[A-Za-z]:\\(?:[^\s\\/:*?"<>|⟦⟧\uFFFC]+\\)*[^\s\\/:*?"<>|⟦⟧\uFFFC]*/gu, /:\\/],
+  ['path', /(?<![\p{L}\p{N}.\\])\\\\[\w.-]+(?:\\[\w.$-]+)+/gu, /\\\\/],
+  ['path', /(?<![\p{L}\p{N}_/.~<-])(?:~|\.{1,2})?\/[\w.@+~-]+(?:\/[\w.@+~-]*)*/gu, /\//],
   [
     'path',
     new RegExp(
       `(?<![\\p{L}\\p{N}_/.@+-])(?:[\\w@+-][\\w.@+-]*/)*[\\w@+-][\\w.@+-]*\\.(?:${extensions})(?![\\p{L}\\p{N}_-])`,
       'gu',
     ),
+    /\.[a-z0-9]/,
   ],
   [
     'tag',
     /<\/?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?\/?>|<!--[^]*?-->|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});/gu,
+    /[<&]/,
   ],
   // {{…}} ${…} #{…} %{…} {%…%} {0} {name} {count, plural, …}; braces nest twice, as in ICU messages.
   [
     'placeholder',
     /\{\{[^{}\n]{0,100}\}\}\}?|\{%[^{}\n]{0,100}%\}|[$#%@]\{[^{}\n]{0,100}\}|\{\s*[\w.$[\]-]{0,60}\s*(?:[,:|!?](?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,400})?\}/gu,
+    /\{/,
   ],
   [
     'placeholder',
     /(?<![\p{N}%])%(?:\d+\$|\([\w.]{1,60}\))?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh?|ll?|[Lzjtq])?[diouxXeEfFgGaAcCsSpn@](?![\p{L}\p{N}])/gu,
+    /%/,
   ],
-  ['placeholder', /(?<![\p{N}%])%\d+(?![\p{L}\p{N}%.,])|%[A-Za-z_]\w{0,40}%|%%/gu],
+  ['placeholder', /(?<![\p{N}%])%\d+(?![\p{L}\p{N}%.,])|%[A-Za-z_]\w{1,40}%(?!%)|%%/gu, /%/],
   [
     'placeholder',
     /(?<![\p{L}\p{N}$])\$[A-Za-z_]\w*|\$\([\w.]+\)|(?<![\p{L}\p{N}:]):[a-z][a-z0-9_+-]*:(?![\p{L}\p{N}:])/gu,
+    /[$:]/,
   ],
-  ['code', /(?<![\p{L}\p{N}_.$-])(?:[A-Za-z_$][\w$]*(?:\.|::|->))*[A-Za-z_$][\w$]*\(\)/gu],
+  ['code', /(?<![\p{L}\p{N}_.$-])(?:[A-Za-z_$][\w$]*(?:\.|::|->))*[A-Za-z_$][\w$]*\(\)/gu, /\(\)/],
   [
     'code',
-    /(?<![\p{L}\p{N}_-])(?:--[a-z][\w-]*(?:=[\w./-]+)?|(?=[\w]*[A-Za-z])_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+_*)(?![\p{L}\p{N}_-])/gu,
+    /(?<![\p{L}\p{N}_-])(?:--[a-z][\w-]*(?:=[\w./-]+)?|(?:[A-Za-z]\w*\.)*(?=\w*[A-Za-z])_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+_*(?:\.\w+)*)(?![\p{L}\p{N}_-])/gu,
+    /--|_/,
   ],
   [
     'code',
     /(?<![\p{L}\p{N}-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\p{L}\p{N}])|\b0x[0-9a-fA-F]+\b/gu,
+    /-|0x/,
   ],
-  ['code', /(?<![\p{L}\p{N}-])(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}(?![\p{L}\p{N}-])/gu],
-  ['handle', /(?<![\p{L}\p{N}_&#/.])(?:#[\p{L}_][\p{L}\p{M}\p{N}_]*|@[A-Za-z_][\w]*(?:[./-]\w+)*)/gu],
+  ['code', /(?<![\p{L}\p{N}-])(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}(?![\p{L}\p{N}-])/gu, /\d/],
+  // B12, TCK-20931, DE89370400440532013000
+  [
+    'code',
+    /(?<![\p{L}\p{N}_-])(?=[A-Z-]*\d)(?=[\d-]*[A-Z])[A-Z\d]+(?:-[A-Z\d]+)*(?![\p{L}\p{N}_]|-\p{L})/gu,
+    /\d/,
+  ],
+  ['code', /(?<![\p{L}\p{N}-])\d{4}-\d\d-\d\dT\d\d:[\d:.]*\d(?:Z|[-+]\d\d:?\d\d)?(?![\p{L}\p{N}])/gu, /\dT/],
+  // Telephone numbers: digits in groups, which must stay together.
+  ['code', /(?<![\p{L}\p{N}])(?:\+\d{1,3}|0\d{2,5})(?:[ \u00a0-]\d{2,})+(?![\p{L}\p{N}])/gu, /\+\d|0\d/],
+  ['path', /(?<![\p{L}\p{N}_/.])\.[a-z][\w-]{2,}(?:\.[\w-]+)*(?![\p{L}\p{N}_-])/gu, /\.[a-z]/],
+  ['handle', /(?<![\p{L}\p{N}_&#/.])(?:#[\p{L}_][\p{L}\p{M}\p{N}_]*|@[A-Za-z_][\w]*(?:[./-]\w+)*)/gu, /[#@]/],
   [
     'version',
     /(?<![\p{L}\p{N}.,])(?:v\d+(?:\.\d+)+|(?!\d{1,3}(?:\.\d{3})+(?![\d.]))(?!\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)(?![\d.]))\d+(?:\.\d+){2,})(?:-?(?:alpha|beta|rc|dev|pre)[.\d]*)?(?![\p{L}\p{N}])/gu,
+    /\d/,
   ],
   [
     'emoji',
@@ -101,18 +123,21 @@ const patterns: [EntityKind, RegExp][] = [
       `(?:\\p{Regional_Indicator}{2}|[0-9#*]\\uFE0F?\\u20E3|${pictograph}(?:\\u200D${pictograph})*|[\\u2190-\\u21FF\\u2300-\\u23FF\\u2500-\\u27BF\\u2900-\\u297F\\u2B00-\\u2BFF]\\uFE0F?)+`,
       'gu',
     ),
+    /[\u0080-\uffff]/,
   ],
 ];
 
 const foreign =
   /(?:(?!\p{Script=Latin}|\p{Script=Common})[\p{L}\p{M}])+(?:[\s・·-]+(?:(?!\p{Script=Latin}|\p{Script=Common})[\p{L}\p{M}])+)*/gu;
+const beyondLatin = /[\u0250-\uffff]/;
 const otherScripts =
   /^(?:ru|uk|be|bg|mk|sr|kk|ky|mn|tg|el|he|yi|ar|fa|ur|ps|hi|mr|ne|bn|pa|gu|ta|te|kn|ml|si|th|lo|my|km|ka|hy|am|ja|ko|zh|yue)\b/i;
 
 /** Finds what has to be kept, in the order of the text, nothing overlapping. */
 export function findEntities(text: string, language = 'en'): Entity[] {
   const found: Entity[] = [];
-  for (const [kind, pattern] of patterns) {
+  for (const [kind, pattern, sign] of patterns) {
+    if (!sign.test(text)) continue;
     for (const match of text.matchAll(pattern)) {
       const length = kind === 'url' || kind === 'path' ? addressLength(match[0]) : match[0].length;
       if (length > 1 || kind === 'emoji' || kind === 'mask') {
@@ -120,7 +145,7 @@ export function findEntities(text: string, language = 'en'): Entity[] {
       }
     }
   }
-  if (!otherScripts.test(language)) {
+  if (beyondLatin.test(text) && !otherScripts.test(language)) {
     for (const match of text.matchAll(foreign)) {
       if (/\p{L}/u.test(match[0]))
         found.push({ kind: 'foreign', start: match.index, end: match.index + match[0].length });

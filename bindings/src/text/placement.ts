@@ -195,15 +195,20 @@ function bestRange<T>(
   let bestScore = -Infinity;
   let start = low;
   let score = 0;
+  let words = 0;
   for (let unit = low; unit < high; ++unit) {
     if (!isFree(unit)) {
-      [start, score] = [unit + 1, 0];
+      [start, score, words] = [unit + 1, 0, 0];
       continue;
     }
-    if (score < 0) [start, score] = [unit, 0];
+    if (score < 0) [start, score, words] = [unit, 0, 0];
     const own = share(texts.links[unit], node.start, node.end) - 0.5;
-    score += texts.units[unit]?.sign ? own / 4 : own; // where a comma comes from is rarely clear
-    if (score > bestScore) [best, bestScore] = [[start, unit + 1], score];
+    const sign = texts.units[unit]?.sign ?? false;
+    score += sign ? own / 4 : own; // where a comma comes from is rarely clear
+    if (!sign) ++words;
+    // However unclear everything is, a word is a better place than a comma.
+    const rank = words > 0 ? score : score - texts.units.length;
+    if (rank > bestScore) [best, bestScore] = [[start, unit + 1], rank];
   }
   return best && withSigns(best, texts, texts.source.slice(node.start, node.end).trim(), isFree);
 }

@@ -25,27 +25,48 @@ export interface SplitOptions {
 }
 
 /** Cuts a text into pieces whose texts, put together, are the text again. */
-export function splitSentences(text: string, options: SplitOptions = {}): Piece[] {
+export const splitSentences = (text: string, options: SplitOptions = {}): Piece[] => [
+  ...piecesOf(text, options),
+];
+
+/** The same piece by piece: a long text need not be cut all at once. */
+export function* piecesOf(text: string, options: SplitOptions = {}): Generator<Piece> {
   const { language = 'en', markdown = true, flow = false } = options;
-  const passages: Span[] = flow ? [[0, text.length]] : proseOf(text, markdown);
-  const pieces: Piece[] = [];
+  const passages: Iterable<Span> = flow ? [[0, text.length]] : proseOf(text, markdown);
   let done = 0;
-  const add = (start: number, end: number, kind: Piece['kind']) => {
-    if (start < end) pieces.push({ text: text.slice(start, end), start, end, kind });
-  };
+  const piece = (start: number, end: number, kind: Piece['kind']): Piece[] =>
+    start < end ? [{ text: text.slice(start, end), start, end, kind }] : [];
   for (const [from, to] of passages) {
     for (const [start, end] of sentencesOf(text.slice(from, to), language)) {
-      add(done, from + start, 'verbatim');
-      add(from + start, from + end, 'sentence');
+      yield* piece(done, from + start, 'verbatim');
+      yield* piece(from + start, from + end, 'sentence');
       done = from + end;
     }
   }
-  add(done, text.length, 'verbatim');
-  return pieces;
+  yield* piece(done, text.length, 'verbatim');
 }
 
+// How much of a paragraph is looked at in one go: the segmenter's time grows with the square of it. What begins this close
+// to its end may be cut off by it.
+const windowSize = 6144;
+const margin = 1024;
+
 /** The sentences of a paragraph, without the blanks around them. */
-function sentencesOf(text: string, language: string): Span[] {
+function* sentencesOf(text: string, language: string): Generator<Span> {
+  let start = 0;
+  for (let size = windowSize; start < text.length; size *= 2) {
+    const whole = start + size >= text.length;
+    const spans = sentencesIn(text.slice(start, start + size), language);
+    const certain = whole ? spans : spans.slice(0, -1).filter(([, end]) => end < size - margin);
+    const done = certain.at(-1)?.[1];
+    if (done === undefined && !whole) continue; // a very long sentence
+    for (const [from, to] of certain) yield [start + from, start + to];
+    start = whole ? text.length : start + (done ?? 0);
+    size = windowSize / 2;
+  }
+}
+
+function sentencesIn(text: string, language: string): Span[] {
   // To the segmenter a line break ends a sentence. Ours does not, or the paragraph would have ended.
   const flat = text.replace(/[ \t]*[\r\n\v\f\u0085\u2028\u2029][\s>]*/g, (wrap) => ' '.repeat(wrap.length));
   const entities = findEntities(flat);
@@ -108,30 +129,11 @@ function goesOn(
 /** Where sentences may end, by the rules of Unicode. */
 function boundariesOf(text: string, language: string): number[] {
   const segmenter = segmenterOf(language);
-  if (segmenter) return segmentedBy(segmenter, text);
+  if (segmenter) return Array.from(segmenter.segment(text), ({ index }) => index).slice(1);
   return Array.from(
     text.matchAll(/[.!?…]+["'”’»)\]]*\s+|[。！？]+[」』）]*/gu),
     (m) => m.index + m[0].length,
   );
-}
-
-/** The segmenter's time grows with the square of the text: it gets one window after the other. */
-function segmentedBy(segmenter: Intl.Segmenter, text: string): number[] {
-  const boundaries: number[] = [];
-  let start = 0;
-  for (let size = 2048; start < text.length; size = 2048) {
-    let found: number[];
-    // The last sentence in a window may go on behind it, so a window needs two.
-    do {
-      const window = text.slice(start, start + size);
-      found = Array.from(segmenter.segment(window), ({ index }) => start + index);
-      size *= 2;
-    } while (found.length < 2 && start + size / 2 < text.length);
-    const isLast = start + size / 2 >= text.length;
-    boundaries.push(...found.slice(1));
-    start = isLast ? text.length : (found.at(-1) ?? text.length);
-  }
-  return boundaries;
 }
 
 const segmenters = new Map<string, Intl.Segmenter | undefined>();

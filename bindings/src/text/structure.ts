@@ -17,59 +17,83 @@ const columns = /(?:[ ]*\t[ \t]*|[ ]{3,})/;
  * The passages of a text that hold prose, in order; what lies between them is layout that has to stay as it is.
  * A passage is at most a paragraph. It has line breaks inside only where a sentence was wrapped.
  */
-export function proseOf(text: string, markdown = true): Span[] {
-  const passages: Span[] = [];
+export function* proseOf(text: string, markdown = true): Generator<Span> {
   const lines = linesOf(text);
+  const endOfFence = fenceEnds(text, lines);
   let skipTo = markdown ? (frontMatter.exec(text)?.[0].length ?? 0) : 0;
-  let open: { mark: string; at: number } | undefined;
+  // The last passage, while the next line may still belong to it, and the start of its last line.
+  let open: { passage: Span; mark: string; line: number } | undefined;
   for (const [index, [start, end]] of lines.entries()) {
     if (start < skipTo) continue;
     const line = text.slice(start, end);
     const mark = markdown ? fence.exec(line)?.[1] : undefined;
     if (mark) {
-      const close = lines.slice(index + 1).find(([from, to]) => closes(text.slice(from, to), mark));
-      // A fence that is never closed is only a strange line: the text after it is to be translated.
-      if (close) skipTo = close[1];
+      if (open) yield open.passage;
       open = undefined;
+      // A fence that is never closed is only a strange line: the text after it is to be translated.
+      skipTo = endOfFence(mark, index) ?? skipTo;
       continue;
     }
     const at = prefixLength(line, markdown);
-    if (markdown && line.startsWith('|', at)) {
-      for (const cell of line.slice(at).matchAll(tableCell)) {
-        addTrimmed(passages, text, start + at + cell.index, start + at + cell.index + cell[0].length);
-      }
-      open = undefined;
-      continue;
-    }
-    const body = text.slice(start + at, end);
-    const last = passages.at(-1);
+    const body = line.slice(at);
     const layout = line.slice(0, at).replace(/[^>]/g, '');
-    if (
-      last &&
-      open?.at === last[1] &&
-      open.mark === layout &&
-      continues(text.slice(...last), line.slice(0, at), body)
-    ) {
-      last[1] = end - (/\s*$/.exec(body)?.[0].length ?? 0);
-    } else {
-      let from = start + at;
-      for (const part of body.split(columns)) {
-        from = text.indexOf(part, from);
-        addTrimmed(passages, text, from, from + part.length);
-        from += part.length;
+    if (open?.mark === layout) {
+      const before = text.slice(Math.max(open.passage[0], open.line), open.passage[1]);
+      if (continues(before, line.slice(0, at), body)) {
+        open.passage[1] = end - (/\s*$/.exec(body)?.[0].length ?? 0);
+        open.line = start;
+        continue;
       }
     }
-    const now = passages.at(-1);
-    open = now && now[1] > start ? { mark: layout, at: now[1] } : undefined;
+    if (open) yield open.passage;
+    open = undefined;
+    const isRow = markdown && body.startsWith('|');
+    const passages = isRow ? cellsOf(text, start + at, body) : columnsOf(text, start + at, body);
+    const last = isRow ? undefined : passages.pop();
+    yield* passages;
+    if (last) open = { passage: last, mark: layout, line: start };
   }
-  return passages;
+  if (open) yield open.passage;
+}
+
+/** The cells of a row of a table. */
+function cellsOf(text: string, start: number, row: string): Span[] {
+  return Array.from(row.matchAll(tableCell)).flatMap(({ index, 0: cell }) =>
+    trimmed(text, start + index, start + index + cell.length),
+  );
+}
+
+/** The parts of a line, which tabs or wide gaps divide. */
+function columnsOf(text: string, start: number, line: string): Span[] {
+  let from = start;
+  return line.split(columns).flatMap((part) => {
+    from = text.indexOf(part, from);
+    const found = trimmed(text, from, from + part.length);
+    from += part.length;
+    return found;
+  });
+}
+
+/** Tells where the fence ends that a line begins, if it ever does. */
+function fenceEnds(text: string, lines: readonly Span[]) {
+  // For each sign the shortest mark that no line behind closes: longer ones need not be looked for either.
+  const open = new Map<string, number>();
+  return (mark: string, index: number): number | undefined => {
+    const sign = mark.charAt(0);
+    if (mark.length >= (open.get(sign) ?? Infinity)) return undefined;
+    for (let i = index + 1; i < lines.length; ++i) {
+      const [from, to] = lines[i] ?? [0, 0];
+      if (closes(text.slice(from, to), mark)) return to;
+    }
+    open.set(sign, mark.length);
+    return undefined;
+  };
 }
 
 /** Whether a line goes on with the sentence that the line before it, a long one, has left open. */
 function continues(before: string, prefix: string, body: string): boolean {
-  const line = before.slice(before.lastIndexOf('\n') + 1);
   return (
-    line.length >= 40 &&
+    before.length >= 40 &&
     !/[.!?:;…|\\]["'”’»)\]]*$|\s{2}$/.test(before) &&
     /^[\s>]*$/.test(prefix) &&
     /^["'“‘«(]?\p{Ll}/u.test(body) &&
@@ -112,11 +136,11 @@ function linesOf(text: string): Span[] {
   return lines;
 }
 
-function addTrimmed(passages: Span[], text: string, start: number, end: number) {
+/** A passage without the blanks around it; none, if it has neither letter nor number: rules, underlines, dots. */
+function trimmed(text: string, start: number, end: number): Span[] {
   const part = text.slice(start, end);
-  const trimmed = part.trim();
-  // What has neither letter nor number nor picture is layout: rules, underlines, dots.
-  if (!/[\p{L}\p{N}]/u.test(trimmed)) return;
-  const from = start + part.indexOf(trimmed);
-  passages.push([from, from + trimmed.length]);
+  const inner = part.trim();
+  if (!/[\p{L}\p{N}]/u.test(inner)) return [];
+  const from = start + part.indexOf(inner);
+  return [[from, from + inner.length]];
 }

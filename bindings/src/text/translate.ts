@@ -1,6 +1,7 @@
 // Translates sentences and texts with a model that sees only masked sentences, many at a time.
 import type { AlignedTranslation, Alignment } from './alignment.js';
 import { joinAlignments } from './alignment.js';
+import { breathe } from './breathe.js';
 import { divide } from './divide.js';
 import type { Span } from './edits.js';
 import type { Masked, ProtectOptions, TextObject, Verbatim } from './protect.js';
@@ -10,19 +11,33 @@ import { restore } from './restore.js';
 import type { SplitOptions } from './sentences.js';
 import { splitSentences } from './sentences.js';
 
-/** The model: takes sentences, gives their translations in the same order, with alignments if it can. */
-export type TranslateTexts = (texts: string[]) => Promise<readonly (string | AlignedTranslation)[]>;
+/**
+ * The model: takes sentences, gives their translations in the same order, with alignments if it can. Those that are asked
+ * again, in another way, hold up a text that is otherwise done.
+ */
+export type TranslateTexts = (
+  texts: string[],
+  again?: boolean,
+) => Promise<readonly (string | AlignedTranslation)[]>;
 
 /** How sentences are translated. */
 export interface TranslateOptions extends Pick<ProtectOptions, 'language' | 'glossary' | 'doNotTranslate'> {
   /** Sentences that are longer, in UTF-16 units, are translated in parts. */
   maxLength?: number | undefined;
+  /** Stops the work. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A sentence with passages that the caller looks after. */
 export interface Sentence {
   text: string;
   objects?: readonly TextObject[] | undefined;
+}
+
+/** A sentence in its translation. */
+export interface Translated extends Restored {
+  /** What the model was asked, with marks in place of what is kept: a part of the sentence each, in the wording that won. */
+  asked: string[];
 }
 
 /** A text in its translation, and which sentence became which. */
@@ -71,21 +86,29 @@ export async function translateSentences(
   sentences: readonly (string | Sentence)[],
   options: TranslateOptions,
   translate: TranslateTexts,
-): Promise<Restored[]> {
+): Promise<Translated[]> {
   const sources = sentences.map((sentence) => (typeof sentence === 'string' ? { text: sentence } : sentence));
-  const parts = sources.flatMap((sentence, index) => partsOf(sentence, index, options));
-  await attempt(parts, translate);
+  const parts: Part[] = [];
+  for (const [index, sentence] of sources.entries()) {
+    await breathe(options.signal);
+    parts.push(...partsOf(sentence, index, options));
+  }
+  await attempt(parts, options, translate, false);
 
-  const again = parts.flatMap((part): { part: Part; retry: Part }[] => {
-    if (!part.result?.problems.length || 'verbatim' in part.prepared) return [];
+  const again: { part: Part; retry: Part }[] = [];
+  for (const part of parts) {
+    if (!part.result?.problems.length || 'verbatim' in part.prepared) continue;
+    await breathe(options.signal);
     const prepared = prepare(part.prepared.source, { ...part.options, maskNumbers: true, firstMask: 5 });
     // The same question would get the same answer.
-    if ('verbatim' in prepared || prepared.masked === part.prepared.masked) return [];
-    return [{ part, retry: { ...part, prepared } }];
-  });
+    if ('verbatim' in prepared || prepared.masked === part.prepared.masked) continue;
+    again.push({ part, retry: { ...part, prepared } });
+  }
   await attempt(
     again.map(({ retry }) => retry),
+    options,
     translate,
+    true,
   );
   for (const { part, retry } of again) {
     const problems = ({ result }: Part) => result?.problems.length ?? Infinity;
@@ -94,7 +117,12 @@ export async function translateSentences(
 
   const bySentence = sources.map((): Part[] => []);
   for (const part of parts) bySentence[part.sentence]?.push(part);
-  return sources.map(({ text }, i) => join(text, bySentence[i] ?? []));
+  const results: Translated[] = [];
+  for (const [i, { text }] of sources.entries()) {
+    await breathe(options.signal);
+    results.push(join(text, bySentence[i] ?? []));
+  }
+  return results;
 }
 
 /** The parts of a sentence; only one, unless it is too long or too full of things to keep. */
@@ -126,13 +154,19 @@ function partsOf({ text, objects = [] }: Sentence, sentence: number, options: Tr
 const clamp = (value: number, low: number, high: number) => Math.max(low, Math.min(high, value));
 
 /** Lets the model translate what needs it; the same text only once. */
-async function attempt(parts: readonly Part[], translate: TranslateTexts): Promise<void> {
+async function attempt(
+  parts: readonly Part[],
+  options: TranslateOptions,
+  translate: TranslateTexts,
+  again: boolean,
+): Promise<void> {
   const texts = new Map<string, number>();
   for (const { prepared } of parts) {
     if ('masked' in prepared && !texts.has(prepared.masked)) texts.set(prepared.masked, texts.size);
   }
-  const translations = texts.size ? await translate([...texts.keys()]) : [];
+  const translations = texts.size ? await translate([...texts.keys()], again) : [];
   for (const part of parts) {
+    await breathe(options.signal);
     const { prepared } = part;
     part.result =
       'masked' in prepared
@@ -155,7 +189,7 @@ function unchanged({ source, verbatim, items }: Verbatim): Restored {
 }
 
 /** Puts the parts of a sentence together, with the blanks that were between them. */
-function join(sentence: string, parts: readonly Part[]): Restored {
+function join(sentence: string, parts: readonly Part[]): Translated {
   let text = '';
   let done = 0;
   const placed: Restored['placed'] = [];
@@ -177,6 +211,7 @@ function join(sentence: string, parts: readonly Part[]): Restored {
     text,
     problems,
     placed,
+    asked: parts.flatMap(({ prepared }) => ('masked' in prepared ? [prepared.masked] : [])),
     // An alignment with holes would mislead.
     alignment: alignments.length === parts.length && parts.length ? joinAlignments(alignments) : undefined,
   };

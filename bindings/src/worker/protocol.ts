@@ -1,6 +1,8 @@
 // What the page and its workers say to each other. A worker does one thing at a time: each request but `cancel` is
 // answered exactly once before the next is sent, so that the pool always knows which workers are free.
-import type { SearchOptions } from '../simd128/octavo.mjs' with { 'resolution-mode': 'import' };
+import type { Engine as WasmEngine, SearchOptions } from '../simd128/octavo.mjs' with {
+  'resolution-mode': 'import',
+};
 import type { Variant } from '../variants.js';
 
 export type { SearchOptions };
@@ -13,6 +15,7 @@ export type Request =
   | { type: 'load'; model: ModelHandle; variant: Variant | undefined; kernel: string }
   | { type: 'translate'; id: number; segments: string[]; options: SearchOptions }
   | { type: 'count'; id: number; segments: string[] }
+  | { type: 'inspect'; id: number; sentence: string; translation: string }
   | { type: 'cancel'; id: number };
 
 /** What a worker answers. After `crashed` it is of no more use. */
@@ -21,9 +24,13 @@ export type Reply =
   | { type: 'refused'; reason: string; outOfMemory: boolean }
   | { type: 'translated'; id: number; segments: Segment[]; stats: Stats }
   | { type: 'counted'; id: number; counts: number[] }
+  | { type: 'inspected'; id: number; inspection: RawInspection }
   | { type: 'failed'; id: number; reason: string }
   | { type: 'cancelled'; id: number }
   | { type: 'crashed'; reason: string };
+
+/** What the engine saw; the weights of a head are one array, row after row. */
+export type RawInspection = Exclude<ReturnType<WasmEngine['inspect']>, string>;
 
 /** What a worker says of the engine that it has loaded. */
 export interface LoadedInfo {

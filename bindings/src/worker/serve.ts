@@ -48,6 +48,12 @@ export function serve(scope: Scope): void {
           counts: request.segments.map((text) => translator.countTokens(text)),
         };
       }
+      case 'inspect': {
+        const { sentence, translation } = request;
+        const inspection = existing(loaded).translator.inspect(wellFormed(sentence), wellFormed(translation));
+        if (typeof inspection === 'string') return { type: 'failed', id: request.id, reason: inspection };
+        return { type: 'inspected', id: request.id, inspection };
+      }
       case 'translate':
         return translate(existing(loaded), request.id, request.segments, request.options);
     }
