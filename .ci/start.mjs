@@ -1,5 +1,5 @@
 // npm start: sets up, builds, serves the page.
-import { buildPackage, buildWasm } from './build.mjs';
+import { buildPackage, buildPage, buildWasm } from './build.mjs';
 import { serve } from './serve.mjs';
 import { setup } from './setup.mjs';
 import { main, say } from './shell.mjs';
@@ -8,5 +8,6 @@ await main(async () => {
   await setup();
   await buildWasm();
   await buildPackage();
+  await buildPage();
   say(`\nOctavo is at ${await serve()} (Ctrl+C ends it)`);
 });

@@ -1,0 +1,55 @@
+// Builds the page into web/dist: static files that work under any path, with a service worker and brotli beside them.
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, relative } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { root, runNpm, step } from './shell.mjs';
+
+export const page = join(root, 'web/dist');
+
+/** Every file of the built page, by its path in it. */
+export const pageFiles = () =>
+  readdirSync(page, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(page, join(entry.parentPath, entry.name)))
+    .sort();
+
+export const buildPage = () =>
+  step('Page', async () => {
+    runNpm('vite', ['build', 'web', '--logLevel=warn']);
+    await buildServiceWorker();
+    compress();
+  });
+
+/** The service worker, with the list of what the page needs when there is no network. */
+async function buildServiceWorker() {
+  const files = pageFiles()
+    .filter((file) => !/\.(octavo|map|br)$/.test(file)) // models are kept by the package, once somebody wants them
+    .map((url) => {
+      const hashed = url.startsWith('assets/'); // its name changes with its content
+      const content = createHash('sha256').update(readFileSync(join(page, url)));
+      return { url, revision: hashed ? null : content.digest('hex').slice(0, 16) };
+    });
+  // From here only: set-up, which installs esbuild, imports this file before.
+  await createRequire(import.meta.url)('esbuild').build({
+    entryPoints: [join(root, 'web/service-worker/main.ts')],
+    outfile: join(page, 'service-worker.js'),
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    define: { PAGE_FILES: JSON.stringify(files), 'process.env.NODE_ENV': '"production"' },
+    logLevel: 'warning',
+  });
+}
+
+/** Brotli beside every file that gains from it, for servers that know to send it. */
+function compress() {
+  for (const file of pageFiles()) {
+    if (!/\.(css|html|js|json|svg|wasm|webmanifest)$/.test(file)) continue;
+    const bytes = readFileSync(join(page, file));
+    const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+    writeFileSync(join(page, `${file}.br`), brotliCompressSync(bytes, { params }));
+  }
+}

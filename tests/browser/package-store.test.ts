@@ -1,0 +1,177 @@
+// Models in a real browser: its cache, its quota, two of its tabs, and no network at all.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { type Site, launch } from './harness.js';
+import { type PageScope, openPage, packageSite, tiny, tinyFile } from './package-harness.js';
+
+let browser: Browser;
+let site: Site;
+let stop: () => Promise<void>;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  ({ site, stop } = await packageSite());
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser.close();
+  await stop();
+});
+beforeEach(async () => {
+  context = await browser.newContext(); // with a cache of its own
+  ({ page } = await openPage(context, site));
+  site.requests.length = 0;
+});
+afterEach(() => context.close());
+
+const ranges = () => site.requests.filter(({ path }) => path === tinyFile).map(({ range }) => range ?? '');
+
+/** Creates a translator in the page, translates, and destroys it; what comes back is the translation or the error's name. */
+const translateOnce = (where = page) =>
+  where.evaluate(async () => {
+    const { octavo } = globalThis as unknown as PageScope;
+    const registry = '/tiny/registry.json';
+    const store = new octavo.ModelStore({ registry, timing: { pause: 5, attempts: 2, stall: 500 } });
+    try {
+      const languages = { sourceLanguage: 'en-GB', targetLanguage: 'de' };
+      const translator = await octavo.Translator.create({ ...languages, store });
+      const translation = await translator.translate('The house is small. 42!');
+      translator.destroy();
+      return translation;
+    } catch (error) {
+      return (error as DOMException).name;
+    }
+  });
+
+const stored = () =>
+  page.evaluate(async () => {
+    const { octavo } = globalThis as unknown as PageScope;
+    return (await new octavo.ModelStore().list()).map(({ id, name, bytes }) => ({ id, name, bytes }));
+  });
+
+test('downloads once, and then has the model without a network', async () => {
+  const online = await translateOnce();
+  expect(online).toContain('42');
+  expect(await translateOnce()).toBe(online);
+  expect(ranges()).toEqual(['']);
+  // The page's own files are for its service worker to keep: see the page's tests.
+  await site.stop();
+  try {
+    const offline = await page.evaluate(async () => {
+      const { octavo } = globalThis as unknown as PageScope;
+      const store = new octavo.ModelStore({ registry: '/tiny/registry.json' });
+      const file = await store.open('en', 'de');
+      return [file.size, await store.availability('en', 'de')];
+    });
+    expect(offline).toEqual([tiny.bytes.length, 'available']);
+  } finally {
+    await site.start();
+  }
+});
+
+test('goes on with a download that was cut, even in a later visit', async () => {
+  site.spoil(tinyFile, { cutAfter: 50_000 }, { status: 503 });
+  expect(await translateOnce()).toBe('NetworkError');
+  await page.reload();
+  await page.waitForFunction(() => 'octavo' in globalThis);
+  expect(await translateOnce()).toContain('42');
+  expect(ranges()[0]).toBe('');
+  const resumed = Number(/^bytes=(\d+)-$/.exec(ranges().at(-1) ?? '')?.[1]);
+  expect(resumed).toBeGreaterThan(0);
+  expect(resumed).toBeLessThanOrEqual(50_000);
+});
+
+test('a wrong checksum, a missing file and silence are NetworkErrors, and the next attempt works', async () => {
+  site.spoil(tinyFile, { wrongByte: true });
+  expect(await translateOnce()).toBe('NetworkError');
+  site.spoil(tinyFile, { status: 404 });
+  expect(await translateOnce()).toBe('NetworkError');
+  site.spoil(tinyFile, { stallAfter: 0 }, { stallAfter: 0 });
+  expect(await translateOnce()).toBe('NetworkError');
+  site.spoil(tinyFile);
+  expect(await stored()).toEqual([]);
+  expect(await translateOnce()).toContain('42');
+});
+
+test('a corrupt cache is mended', async () => {
+  const expected = await translateOnce();
+  const spoilt = await page.evaluate(async () => {
+    const cache = await caches.open('octavo');
+    const models = (await cache.keys()).filter(({ url }) => url.includes('model-'));
+    for (const request of models) {
+      const { headers } = (await cache.match(request)) ?? new Response();
+      await cache.put(request, new Response('spoilt', { headers }));
+    }
+    return models.length;
+  });
+  expect(spoilt).toBe(1);
+  expect(await translateOnce()).toBe(expected);
+  expect(ranges()).toEqual(['', '']);
+  expect(await stored()).toMatchObject([{ name: 'tiny', bytes: tiny.bytes.length }]);
+});
+
+test('without space it translates all the same, and keeps nothing', async () => {
+  const session = await context.newCDPSession(page);
+  const origin = site.url('').replace(/\/$/, '');
+  await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 20_000 });
+  expect(await translateOnce()).toContain('42');
+  expect(await stored()).toEqual([]);
+  expect(await translateOnce()).toContain('42');
+  expect(ranges()).toEqual(['', '']);
+  await session.send('Storage.overrideQuotaForOrigin', { origin });
+  expect(await translateOnce()).toContain('42');
+  expect(await stored()).toHaveLength(1);
+});
+
+test('two tabs at once download once, and both translate', async () => {
+  const { page: other } = await openPage(context, site);
+  site.requests.length = 0;
+  const results = await Promise.all([translateOnce(page), translateOnce(other)]);
+  expect(results[0]).toContain('42');
+  expect(results[1]).toBe(results[0]);
+  expect(ranges()).toEqual(['']);
+});
+
+test('a tab that is closed while it downloads leaves the download to the other', async () => {
+  const { page: other } = await openPage(context, site);
+  site.requests.length = 0;
+  site.spoil(tinyFile, { stallAfter: 10_000 });
+  const first = translateOnce(other).catch(() => 'closed');
+  while (ranges().length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  const second = translateOnce(page);
+  await other.close();
+  expect(await first).toBe('closed');
+  expect(await second).toContain('42');
+});
+
+test('lists and deletes what it holds', async () => {
+  await translateOnce();
+  const [model] = await stored();
+  const left = await page.evaluate(async (id) => {
+    const { octavo } = globalThis as unknown as PageScope;
+    const store = new octavo.ModelStore({ registry: '/tiny/registry.json' });
+    return [await store.delete(id), await store.delete(id), await store.availability('en', 'de')];
+  }, model?.id ?? '');
+  expect(left).toEqual([true, false, 'downloadable']);
+  expect(await stored()).toEqual([]);
+});
+
+test('takes a File that the user has chosen', async () => {
+  const base64 = Buffer.from(tiny.bytes).toString('base64');
+  const translation = await page.evaluate(async (encoded) => {
+    const { octavo } = globalThis as unknown as PageScope;
+    const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+    const translator = await octavo.Translator.create({ model: new File([bytes], 'my.octavo') });
+    const text = await translator.translate('The house is small. 42!');
+    translator.destroy();
+    return text;
+  }, base64);
+  expect(translation).toBe(await translateOnce());
+});
+
+test('says that its worker cannot be loaded', async () => {
+  site.spoil('/octavo/worker.js', { status: 404 });
+  expect(await translateOnce()).toBe('OperationError');
+  expect(await translateOnce()).toContain('42');
+});

@@ -1,0 +1,111 @@
+// Files: opened, dropped, translated with their structure kept, and saved.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { type Site, launch, picture } from './harness.js';
+import { expectAccessible, pageSite, settled, translate, visitReady } from './page-harness.js';
+
+let site: Site;
+let browser: Browser;
+let page: Page;
+let heard: string[];
+
+beforeAll(async () => {
+  site = await pageSite();
+  browser = await launch();
+  ({ page, heard } = await visitReady(browser, site.url()));
+});
+
+afterAll(async () => {
+  await browser.close();
+  await site.stop();
+});
+
+const open = (name: string, content: string | Buffer) =>
+  page.setInputFiles('#file', { name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) });
+
+/** Presses the button, and returns the name and content of the file that is saved. */
+async function saved(selector: string) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(selector)]);
+  return { name: download.suggestedFilename(), content: readFileSync(await download.path(), 'utf8') };
+}
+
+test('a text file becomes the text, and its translation is saved', async () => {
+  await open('note.txt', 'The house is small.\n\nThe garden is large.\n');
+  await settled(page);
+  expect(await page.inputValue('#source')).toBe('The house is small.\n\nThe garden is large.\n');
+  const { name, content } = await saved('#save');
+  expect(name).toBe('note.de.txt');
+  expect(content).toBe(await page.textContent('#output'));
+  expect(content).toMatch(/^\S.+\n\n\S.+\n$/);
+});
+
+test('subtitles keep their times; closing brings back what was written before', async () => {
+  await translate(page, 'Before.');
+  const srt =
+    '1\n00:00:01,000 --> 00:00:02,500\nGood morning!\n\n2\n00:00:03,000 --> 00:00:04,000\n<i>Where is the train?</i>\n';
+  await open('film.srt', srt);
+  await page.waitForSelector('#document .primary');
+  expect(await page.textContent('#document')).toContain('Subtitles (SRT)');
+  await expectAccessible(page);
+  await picture(page, 'document');
+  const { name, content } = await saved('#document .primary');
+  expect(name).toBe('film.de.srt');
+  expect(content.match(/\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}/g)).toHaveLength(2);
+  expect(content).toMatch(/<i>.+<\/i>/);
+  expect(content).not.toContain('Good morning');
+  await page.click('#document .icon-only');
+  await settled(page);
+  expect(await page.inputValue('#source')).toBe('Before.');
+  expect(await page.isEditable('#source')).toBe(true);
+});
+
+test('HTML and Markdown keep their markup', async () => {
+  await open('page.html', '<h1>The house</h1><p>The <b>garden</b> is large.</p><script>let x = 1;</script>');
+  await page.waitForSelector('#document .primary');
+  const html = await saved('#document .primary');
+  expect(html.name).toBe('page.de.html');
+  expect(html.content).toMatch(/<h1>.+<\/h1><p>.*<b>.+<\/b>.*<\/p><script>let x = 1;<\/script>/);
+  await open('readme.md', '# The house\n\n- The garden is large.\n\n```\nconst x = 1;\n```\n');
+  await page.waitForFunction(() => document.querySelector('#document')?.textContent.includes('readme.md'));
+  await page.waitForSelector('#document .primary');
+  const markdown = await saved('#document .primary');
+  expect(markdown.name).toBe('readme.de.md');
+  expect(markdown.content).toMatch(/^# .+\n\n- .+\n\n```\nconst x = 1;\n```\n$/);
+  await page.click('#document .icon-only');
+});
+
+test('a file can be dropped anywhere', async () => {
+  const transfer = await page.evaluateHandle(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(['The dog sleeps.'], 'dog.txt', { type: 'text/plain' }));
+    return data;
+  });
+  await page.dispatchEvent('body', 'dragenter', { dataTransfer: transfer });
+  expect(await page.getAttribute('#book', 'class')).toContain('dropping');
+  await page.dispatchEvent('body', 'drop', { dataTransfer: transfer });
+  await page.waitForFunction(
+    () => document.querySelector<HTMLTextAreaElement>('#source')?.value === 'The dog sleeps.',
+  );
+  expect(await page.getAttribute('#book', 'class')).not.toContain('dropping');
+});
+
+test('what is not text is refused with a word', async () => {
+  await open('picture.png', Buffer.from([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13]));
+  await page.waitForSelector('.toast');
+  expect(await page.textContent('#toasts')).toContain('picture.png is not a text file');
+});
+
+test('a long document can be stopped by closing it', async () => {
+  const cue = (i: number) =>
+    `${String(i)}\n00:00:01,000 --> 00:00:02,000\nThe number of this line is ${String(i)}.\n`;
+  await open('long.srt', Array.from({ length: 2000 }, (_, i) => cue(i + 1)).join('\n'));
+  await page.waitForFunction(
+    () => (document.querySelector<HTMLProgressElement>('#document progress')?.value ?? 0) > 0,
+  );
+  await picture(page, 'document-progress');
+  await page.click('#document .icon-only');
+  expect(await page.isHidden('#document')).toBe(true);
+  expect((await translate(page, 'Free again.')).length).toBeGreaterThan(3);
+  expect(heard).toEqual([]);
+});

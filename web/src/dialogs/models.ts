@@ -1,0 +1,79 @@
+// The models on this device: how large, since when, and away with them.
+import type { StoredModel } from 'octavo';
+import { announce } from '../announce.js';
+import { button, make } from '../dom.js';
+import { bytes, date, languageName, strings } from '../language.js';
+import type { Session } from '../session.js';
+import { openDialog } from './dialog.js';
+
+const nameOf = (source: string | undefined, target: string | undefined, fallback: string) =>
+  source !== undefined && target !== undefined
+    ? `${languageName(source)} → ${languageName(target)}`
+    : fallback;
+
+/** Opens the list; `changed` is told after a model was deleted. */
+export function openModels(session: Session, changed: () => void): void {
+  const words = strings().modelsDialog;
+  const list = make('ul', { class: 'entries' });
+  const total = make('p', { class: 'muted' });
+  const keeping = make('p', { class: 'keeping muted' });
+
+  const row = (model: StoredModel) => {
+    const name = nameOf(model.sourceLanguage, model.targetLanguage, model.name);
+    const facts = [
+      bytes(model.bytes),
+      ...(model.stored ? [words.stored(date(model.stored))] : []),
+      ...(model.license ? [words.licence(model.license)] : []),
+    ];
+    const remove = async () => {
+      await session.store.delete(model.id);
+      announce(words.deleted(name));
+      await render();
+      (dialog.querySelector<HTMLElement>('li button') ?? dialog.querySelector('button'))?.focus();
+      changed();
+    };
+    return make(
+      'li',
+      {},
+      make(
+        'span',
+        { class: 'entry' },
+        make('span', { class: 'line' }, name),
+        make('span', { class: 'muted' }, facts.join(' · ')),
+      ),
+      button('', () => void remove(), {
+        kind: 'quiet icon-only',
+        symbol: 'delete',
+        hint: words.delete(name),
+      }),
+    );
+  };
+
+  const renderKeeping = async () => {
+    const storage = navigator.storage as StorageManager | undefined;
+    if (!storage?.persisted) return;
+    if (await storage.persisted()) {
+      keeping.replaceChildren(words.persisted);
+      return;
+    }
+    const persist = () => void storage.persist().then(renderKeeping);
+    keeping.replaceChildren(
+      make('span', {}, words.notPersisted),
+      button(words.persist, persist, { kind: 'plain' }),
+    );
+  };
+
+  const render = async () => {
+    const stored = await session.store.list().catch(() => []);
+    const sum = stored.reduce((bytesSoFar, model) => bytesSoFar + model.bytes, 0);
+    list.replaceChildren(
+      ...(stored.length > 0 ? stored.map(row) : [make('li', { class: 'muted' }, words.empty)]),
+    );
+    total.textContent = stored.length > 1 ? words.total(bytes(sum)) : '';
+    keeping.hidden = stored.length === 0;
+  };
+
+  const dialog = openDialog('models', words.title, list, total, keeping);
+  void render();
+  void renderKeeping();
+}

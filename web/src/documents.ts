@@ -1,0 +1,190 @@
+// A document: shown on the left, translated as a whole with its structure kept, and saved under a new name.
+import { toast } from './announce.js';
+import { button, byId, make, setText } from './dom.js';
+import { saveFile, translatedName } from './files.js';
+import type { Format } from './formats/index.js';
+import { bytes, inEveryLanguage, percent, strings } from './language.js';
+import type { Live } from './live.js';
+import type { Session } from './session.js';
+import type { SourcePane } from './source-pane.js';
+import type { TargetPane } from './target-pane.js';
+
+const largest = 20_000_000;
+// More than this of a document is not put on the page: laying it out would take longer than translating it.
+const preview = 50_000;
+
+/** Loaded with the first document. */
+const formats = () => import('./formats/index.js');
+
+interface Document {
+  readonly name: string;
+  readonly format: Format;
+  readonly text: string;
+  done: number;
+  result: string | undefined;
+}
+
+const shortened = (text: string) =>
+  text.length > preview ? `${text.slice(0, preview)}\n${strings().document.shortened}` : text;
+
+export class Documents {
+  readonly #session: Session;
+  readonly #source: SourcePane;
+  readonly #target: TargetPane;
+  readonly #live: Live;
+  readonly #strip = byId('document');
+  #open: Document | undefined;
+  #before = '';
+  #name: string | undefined;
+  #stop = new AbortController();
+
+  constructor(session: Session, source: SourcePane, target: TargetPane, live: Live) {
+    this.#session = session;
+    this.#source = source;
+    this.#target = target;
+    this.#live = live;
+    // A text that was begun anew is no longer that of the file.
+    source.field.addEventListener('input', () => {
+      if (source.text === '') this.#name = undefined;
+    });
+    session.addEventListener('change', () => {
+      if (session.translator && this.#open) void this.#translate(this.#open);
+    });
+    inEveryLanguage(() => {
+      this.#render();
+    });
+  }
+
+  /** Takes a file. Plain text becomes the text to translate; anything else is a document. */
+  async take(file: File): Promise<void> {
+    if (file.size > largest) {
+      toast(strings().document.tooLarge(file.name, bytes(largest)));
+      return;
+    }
+    const { decodeText, detectFormat } = await formats();
+    let text: string;
+    try {
+      text = decodeText(new Uint8Array(await file.arrayBuffer()));
+    } catch {
+      toast(strings().document.notText(file.name));
+      return;
+    }
+    const format = detectFormat(file.name, text);
+    this.close();
+    if (format === 'text' && text.length <= preview) {
+      this.#source.text = text;
+      this.#source.field.focus();
+      this.#name = file.name;
+      return;
+    }
+    this.#before = this.#source.text;
+    const opened: Document = { name: file.name, format, text, done: 0, result: undefined };
+    this.#open = opened;
+    this.#live.suspended = true;
+    this.#source.field.readOnly = true;
+    this.#source.text = shortened(text);
+    this.#target.showDocument('');
+    this.#render();
+    await this.#translate(opened);
+  }
+
+  /** Puts the document away; what was written before comes back. */
+  close(): void {
+    if (!this.#open) return;
+    this.#stop.abort();
+    this.#open = undefined;
+    this.#live.suspended = false;
+    this.#source.field.readOnly = false;
+    this.#target.showDocument('');
+    this.#source.text = this.#before;
+    this.#render();
+  }
+
+  /** The whole translation: of the document, of which the page shows only the beginning, or of the text. */
+  get translation(): string {
+    return this.#open ? (this.#open.result ?? '') : this.#target.text;
+  }
+
+  /** Saves the translation, under the name of the file that the original came from. */
+  save(): void {
+    const name = this.#open?.name ?? this.#name ?? 'octavo.txt';
+    const language = this.#session.translator?.targetLanguage ?? '';
+    if (this.translation) saveFile(translatedName(name, language), this.translation);
+  }
+
+  async #translate(document: Document): Promise<void> {
+    const { translator } = this.#session;
+    if (!translator) return;
+    this.#stop.abort();
+    const stop = new AbortController();
+    this.#stop = stop;
+    document.result = undefined;
+    try {
+      const { format, text } = document;
+      const { translateDocument } = await formats();
+      const result = await translateDocument(translator, format, text, {
+        signal: stop.signal,
+        onProgress: (done, total) => {
+          if (stop.signal.aborted) return;
+          document.done = total > 0 ? done / total : 1;
+          this.#progress();
+        },
+      });
+      if (stop.signal.aborted) return;
+      document.result = result;
+      this.#target.showDocument(shortened(result));
+      this.#render();
+    } catch {
+      if (stop.signal.aborted) return;
+      toast(strings().document.failed(document.name));
+      this.close();
+    }
+  }
+
+  #status(): string {
+    const words = strings().document;
+    if (!this.#open) return '';
+    if (this.#open.result !== undefined) return words.ready;
+    return this.#session.translator ? words.translating(percent(this.#open.done)) : words.waiting;
+  }
+
+  #progress(): void {
+    const bar = this.#strip.querySelector('progress');
+    if (bar) bar.value = this.#open?.done ?? 0;
+    const status = this.#strip.querySelector('.muted');
+    if (status) setText(status, this.#status());
+  }
+
+  #render(): void {
+    const opened = this.#open;
+    this.#strip.hidden = !opened;
+    byId('book').classList.toggle('document', opened !== undefined);
+    const ready = opened?.result !== undefined;
+    if (opened) for (const id of ['copy', 'save']) byId(id, HTMLButtonElement).disabled = !ready;
+    if (!opened) return;
+    const words = strings().document;
+    const save = () => {
+      this.save();
+    };
+    const close = () => {
+      this.close();
+      this.#source.field.focus();
+    };
+    const buttons = make('span', { class: 'buttons' });
+    if (ready) buttons.append(button(words.save, save, { kind: 'primary', symbol: 'save' }));
+    buttons.append(button('', close, { kind: 'quiet icon-only', symbol: 'clear', hint: words.close }));
+    const progress = make('progress', { max: 1, 'aria-label': words.translating('') });
+    this.#strip.replaceChildren(
+      make(
+        'span',
+        { class: 'what' },
+        make('strong', { dir: 'auto' }, opened.name),
+        ` ${words.kinds[opened.format]} · ${bytes(opened.text.length)}`,
+      ),
+      make('span', { class: 'muted' }, this.#status()),
+      ...(ready ? [] : [progress]),
+      buttons,
+    );
+    this.#progress();
+  }
+}
