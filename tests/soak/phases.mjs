@@ -1,0 +1,134 @@
+// What a soak consists of, for any runtime: many translations, many lives, workers that die, callers who change their mind.
+// Each phase returns what was measured and throws if something was lost, mixed up or never settled.
+
+const adjectives = ['small', 'old', 'new', 'red', 'quiet', 'large', 'cheap', 'warm'];
+const things = ['house', 'garden', 'letter', 'street', 'bridge', 'window', 'ticket', 'train'];
+
+/** A sentence by its number; there are some thousands of them. */
+export const sentence = (n) =>
+  `The ${adjectives[n % 8]} ${things[(n >> 3) % 8]} has ${n % 997} ${things[(n >> 6) % 8]}s, and ${n % 13} are ${adjectives[(n >> 9) % 8]}.`;
+
+/** The slope of the line through (i, y_i) by least squares. */
+export function slope(values) {
+  const n = values.length;
+  const middle = (n - 1) / 2;
+  const mean = values.reduce((sum, y) => sum + y, 0) / n;
+  const products = values.reduce((sum, y, i) => sum + (i - middle) * (y - mean), 0);
+  return products / values.reduce((sum, _, i) => sum + (i - middle) ** 2, 0);
+}
+
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+
+/** Numbers that are the same in every run. */
+function random(seed) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** One translation after another: memory must not grow, and the last must not be slower than the first. */
+export async function manyTranslations({ create, memory, say }, count) {
+  const translator = await create(1);
+  const every = Math.max(1, count / 40);
+  const sizes = [];
+  const times = [];
+  let start = performance.now();
+  for (let n = 0; n < count; ++n) {
+    if ((await translator.translate(sentence(n))) === '') throw new Error(`no translation of sentence ${n}`);
+    if ((n + 1) % every !== 0) continue;
+    times.push((performance.now() - start) / every);
+    sizes.push((await memory()) + translator.engine.memoryBytes);
+    say(`${n + 1} translations, ${times.at(-1).toFixed(1)} ms each, ${(sizes.at(-1) / 1e6).toFixed(1)} MB`);
+    start = performance.now();
+  }
+  translator.destroy();
+  const later = sizes.slice(sizes.length / 4); // the first quarter warms up
+  const tenth = Math.ceil(times.length / 10);
+  return {
+    translations: count,
+    bytesPerTranslation: slope(later) / every,
+    slowdown: median(times.slice(-2 * tenth)) / median(times.slice(tenth, 3 * tenth)),
+  };
+}
+
+/** Creating, using and destroying a translator again and again. */
+export async function manyLives({ create, memory, say }, count) {
+  const every = Math.max(1, count / 20);
+  const sizes = [];
+  for (let n = 0; n < count; ++n) {
+    const translator = await create(1);
+    if ((await translator.translate(sentence(n))) === '') throw new Error(`no translation in life ${n}`);
+    translator.destroy();
+    if ((n + 1) % every !== 0) continue;
+    sizes.push(await memory());
+    say(`${n + 1} lives, ${(sizes.at(-1) / 1e6).toFixed(1)} MB`);
+  }
+  return { lives: count, bytesPerLife: slope(sizes.slice(sizes.length / 4)) / every };
+}
+
+/** Workers are killed while they translate: every promise settles, results are right or an error says what happened. */
+export async function deadWorkers({ create, kill, say }, count) {
+  const translator = await create(2);
+  const expected = await Promise.all(Array.from({ length: 50 }, (_, n) => translator.translate(sentence(n))));
+  const next = random(5);
+  const outcome = { asked: 0, killed: 0, failed: 0 };
+  while (outcome.killed < count) {
+    const numbers = Array.from({ length: 6 }, () => Math.floor(next() * expected.length));
+    const pending = Promise.allSettled(numbers.map((n) => translator.translate(sentence(n))));
+    await new Promise((resolve) => setTimeout(resolve, next() * 60));
+    kill(next());
+    ++outcome.killed;
+    for (const [i, { status, value, reason }] of (await pending).entries()) {
+      ++outcome.asked;
+      if (status === 'fulfilled' && value !== expected[numbers[i]]) throw new Error(`mixed up: ${value}`);
+      if (status === 'rejected' && reason.name !== 'OperationError') throw reason;
+      outcome.failed += status === 'rejected';
+    }
+  }
+  if ((await translator.translate(sentence(0))) !== expected[0])
+    throw new Error('the pool has not recovered');
+  translator.destroy();
+  say(JSON.stringify(outcome));
+  return outcome;
+}
+
+/** Many callers at the same time, some of whom abort. */
+export async function manyCallers({ create, say }, callers, rounds) {
+  const translator = await create(2);
+  const expected = await translator.translateBatch(Array.from({ length: 100 }, (_, n) => sentence(n)));
+  const next = random(9);
+  const outcome = { callers, calls: 0, aborted: 0 };
+  const caller = async (n) => {
+    for (let round = 0; round < rounds; ++round) {
+      const number = (n + 37 * round) % expected.length;
+      const controller = new AbortController();
+      const impatient = next() < 0.4;
+      const timer = impatient ? setTimeout(() => controller.abort(), next() * 400) : undefined;
+      ++outcome.calls;
+      try {
+        const value = await translator.translate(sentence(number), { signal: controller.signal });
+        if (value !== expected[number]) throw new Error(`mixed up: ${value}`);
+      } catch (error) {
+        if (error.name !== 'AbortError' || !impatient) throw error;
+        ++outcome.aborted;
+      }
+      clearTimeout(timer);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, (_, n) => caller(n)));
+  translator.destroy();
+  say(JSON.stringify(outcome));
+  return outcome;
+}
+
+/** Everything, with the numbers that were asked for. */
+export async function soak(runtime, { translations, lives, kills, callers, rounds }) {
+  return {
+    ...(await manyTranslations(runtime, translations)),
+    ...(await manyLives(runtime, lives)),
+    deadWorkers: await deadWorkers(runtime, kills),
+    manyCallers: await manyCallers(runtime, callers, rounds),
+  };
+}
