@@ -1,11 +1,10 @@
 export default {
   testEnvironment: 'node',
-  testMatch: ['<rootDir>/tests/package/**/*.test.ts'],
+  testMatch: ['<rootDir>/tests/{package,web,fuzz}/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/build/', '<rootDir>/dist/package.json'],
-  // What tests share. They import it as TypeScript wants it: under the name that it would have after compilation.
-  moduleNameMapper: {
-    '^\\./(fake-translators|fault-server|mini-dom|tiny-model)\\.js$': '<rootDir>/tests/package/$1.ts',
-  },
+  // TypeScript is imported under the name that it would have after compilation.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
   extensionsToTreatAsEsm: ['.ts'],
+  testTimeout: 30_000, // a busy machine is no failure
   transform: { '\\.ts$': '<rootDir>/tests/package/transform.mjs' },
 };

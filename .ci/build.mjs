@@ -1,12 +1,13 @@
-// Builds the native tool, both WebAssembly modules, and from them the npm package in dist/.
+// Builds the native tool, both WebAssembly modules, from them the npm package in dist/, and from that the page in web/dist/.
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { buildPackage, wasmBuilds } from './package.mjs';
+import { buildPage } from './page.mjs';
 import { setup } from './setup.mjs';
 import { isMain, main, root, run, runQuietly, step } from './shell.mjs';
 
-export { buildPackage, wasmBuilds };
+export { buildPackage, buildPage, wasmBuilds };
 
 /** Builds one CMake preset, configuring it before where ninja would not notice that it has to be. */
 export function buildPreset(preset) {
@@ -27,5 +28,6 @@ if (isMain(import.meta)) {
     await buildNative();
     await buildWasm();
     await buildPackage();
+    await buildPage();
   });
 }

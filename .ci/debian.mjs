@@ -11,6 +11,8 @@ const packages = {
   ccache: 'ccache',
   python3: 'python3',
   'clang-format-19': 'clang-format-19',
+  chromium: 'chromium',
+  'firefox-esr': 'firefox-esr',
   'libgtest-dev': '/usr/include/gtest/gtest.h',
   'libbenchmark-dev': '/usr/include/benchmark/benchmark.h',
   'libcli11-dev': '/usr/include/CLI/CLI.hpp',

@@ -8,7 +8,7 @@ import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Trouble, isMain, main, root, runQuietly, say, step } from './shell.mjs';
 
-const kernels = ['reference', 'simd_rows', 'simd128', 'relaxed'].map((name) => `kernels/${name}.cc`);
+const kernels = ['reference', 'simd_rows', 'simd128', 'relaxed', 'fused'].map((name) => `kernels/${name}.cc`);
 const layers = ['linear', 'l1_norm', 'embedding', 'polynomial_attention'].map((name) => `layers/${name}.cc`);
 
 /** Not part of the forward pass: position codes are made when memory is reserved; log-probabilities are the end of it. */

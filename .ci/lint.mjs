@@ -1,6 +1,7 @@
 // Checks form and types of everything; with --fix, puts the form right.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkApiPage } from './api-page.mjs';
 import { Trouble, isMain, main, root, run, runNpm, step } from './shell.mjs';
 
 /** Every C++ file of ours. */
@@ -23,7 +24,9 @@ export const lint = ({ fix = false } = {}) =>
       throw new Trouble(`${error.message} "npm run format" puts the form right.`, { cause: error });
     }
     runNpm('eslint', [...(fix ? ['--fix'] : []), '--max-warnings=0', '.']);
-    if (!fix) runNpm('tsc', []);
+    if (fix) return;
+    for (const project of ['.', 'web', 'web/service-worker']) runNpm('tsc', ['--project', project]);
+    checkApiPage();
   });
 
 if (isMain(import.meta)) await main(() => lint({ fix: process.argv.includes('--fix') }));

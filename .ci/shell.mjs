@@ -1,5 +1,5 @@
 // What every script here needs: where things are, running a command, and speaking to the user.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
@@ -11,6 +11,10 @@ export const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'
 /** The user's fault or the machine's, in one sentence that names the remedy; shown without a stack. */
 export class Trouble extends Error {}
 
+/** A command as it is named in a message. */
+const shown = (command, args) =>
+  `"${[basename(command), ...args.slice(0, 4), ...(args.length > 4 ? ['…'] : [])].join(' ')}"`;
+
 /** Runs a command, its output going to the terminal; trouble if it fails. */
 export function run(command, args, options = {}) {
   const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
@@ -18,11 +22,21 @@ export function run(command, args, options = {}) {
   if (result.status !== 0) {
     const output = `${result.stdout ?? ''}${result.stderr ?? ''}`.trim();
     if (output) say(output.split('\n').slice(-40).join('\n'));
-    const shown = [basename(command), ...args.slice(0, 4), ...(args.length > 4 ? ['…'] : [])].join(' ');
-    throw new Trouble(`"${shown}" failed (${result.signal ?? `status ${result.status}`}).`);
+    throw new Trouble(`${shown(command, args)} failed (${result.signal ?? `status ${result.status}`}).`);
   }
   return result;
 }
+
+/** The same, while other things go on. */
+export const runAside = (command, args, options = {}) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: 'inherit', ...options });
+    child.on('error', ({ code }) => reject(new Trouble(`${command} cannot be started (${code}).`)));
+    child.on('exit', (status, signal) => {
+      if (status === 0) resolve();
+      else reject(new Trouble(`${shown(command, args)} failed (${signal ?? `status ${status}`}).`));
+    });
+  });
 
 /** Runs a command and returns its output, which is shown only if it fails. */
 export const runQuietly = (command, args, options = {}) =>

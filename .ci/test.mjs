@@ -1,22 +1,24 @@
 // npm test: everything, from set-up to the last check. `npm test -- lint jest` runs just these steps.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { checkBudgets } from './budget.mjs';
-import { buildNative, buildPackage, buildPreset, buildWasm } from './build.mjs';
+import { buildNative, buildPackage, buildPage, buildPreset, buildWasm } from './build.mjs';
+import { buildWithBundlers } from './bundlers.mjs';
 import { checkFloatFree } from './float-free.mjs';
 import { lint } from './lint.mjs';
 import { setup } from './setup.mjs';
-import { Trouble, main, root, run, runQuietly, say, step } from './shell.mjs';
+import { Trouble, main, root, runAside, runQuietly, say, step } from './shell.mjs';
 
 const reports = join(root, 'build/reports');
 const total = { passed: 0, failed: 0 };
 
 /** Runs a test program that writes a JSON report, and adds up what the report says. */
-function runTests(command, args, report, count, options = {}) {
+async function runTests(command, args, report, count, options = {}) {
   rmSync(report, { force: true });
   mkdirSync(reports, { recursive: true });
   try {
-    run(command, args, options);
+    await runAside(command, args, options);
   } finally {
     let counted = { passed: 0, failed: 1 }; // a program that crashed leaves no report
     try {
@@ -27,31 +29,48 @@ function runTests(command, args, report, count, options = {}) {
   }
 }
 
+/** A part of the tests on each core. */
 const googleTest = (preset) =>
-  step(`GoogleTest (${preset})`, () => {
-    const report = join(reports, `${preset}.json`);
-    const args = ['--gtest_brief=1', `--gtest_output=json:${report}`];
-    const env = { ...process.env, UBSAN_OPTIONS: 'print_stacktrace=1' };
+  step(`GoogleTest (${preset})`, async () => {
     const count = ({ testsuites }) => {
       const tests = testsuites.flatMap((suite) => suite.testsuite);
       const failed = tests.filter((test) => test.failures).length;
       return { passed: tests.filter((test) => test.result === 'COMPLETED').length - failed, failed };
     };
-    runTests(join(root, 'build', preset, 'octavo_tests'), args, report, count, { env });
+    const shards = availableParallelism();
+    const runs = Array.from({ length: shards }, (_, shard) => {
+      const report = join(reports, `${preset}-${shard}.json`);
+      const env = {
+        ...process.env,
+        UBSAN_OPTIONS: 'print_stacktrace=1',
+        GTEST_TOTAL_SHARDS: `${shards}`,
+        GTEST_SHARD_INDEX: `${shard}`,
+      };
+      const args = ['--gtest_brief=1', `--gtest_output=json:${report}`];
+      return runTests(join(root, 'build', preset, 'octavo_tests'), args, report, count, { env });
+    });
+    const failed = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
+    if (failed) throw failed.reason;
   });
 
 /** The Node that runs npm: inside npm's scripts, `node` is the newer one of our optional dependencies. */
 const ownNode = process.env.npm_node_execpath ?? process.execPath;
 
-const jest = (title, node) =>
+const jest = (title, node, config = 'jest.config.mjs') =>
   step(`Jest (${title})`, () => {
     const report = join(reports, `jest-${title.replaceAll(' ', '-')}.json`);
-    const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
+    const args = [
+      '--experimental-vm-modules',
+      '--no-warnings',
+      'node_modules/jest/bin/jest.js',
+      '--config',
+      config,
+    ];
     const count = ({ numPassedTests, numFailedTests, numRuntimeErrorTestSuites }) => ({
       passed: numPassedTests,
       failed: numFailedTests + numRuntimeErrorTestSuites,
     });
-    runTests(node, [...args, '--json', `--outputFile=${report}`], report, count, {
+    return runTests(node, [...args, '--json', `--outputFile=${report}`], report, count, {
       stdio: ['inherit', 'ignore', 'inherit'],
     });
   });
@@ -70,11 +89,14 @@ const steps = [
   { name: 'asan-build', work: () => step('Sanitizer build', () => buildPreset('asan')), vital: true },
   { name: 'wasm', work: buildWasm, vital: true },
   { name: 'package', work: buildPackage, vital: true },
+  { name: 'page', work: buildPage, vital: true },
   { name: 'lint', work: lint },
   { name: 'gtest', work: () => googleTest('native') },
   { name: 'asan', work: () => googleTest('asan') },
   { name: 'jest', work: () => jest(`Node ${runQuietly(ownNode, ['--version']).trim()}`, ownNode) },
   { name: 'jest-newer', work: jestOnNewerNode },
+  { name: 'bundlers', work: buildWithBundlers },
+  { name: 'browser', work: () => jest('browser', ownNode, 'tests/browser/jest.config.mjs') },
   { name: 'float-free', work: checkFloatFree },
   { name: 'budget', work: checkBudgets },
 ];
