@@ -44,6 +44,14 @@ describe('what is masked', () => {
     ['The word Привет мир is Russian', 'The word ⟦0⟧ is Russian'],
     ['The text ⟦3⟧ has ⟦ in it', 'The text ⟦0⟧ has ⟦1⟧ in it'],
     ['{a}{b} are neighbours', '⟦0⟧ are neighbours'],
+    ['Run C:\\Program Files\\App\\x.exe or "D:\\My Files\\a b.txt" now.', 'Run ⟦0⟧ or "⟦1⟧" now.'],
+    ['Look into $HOME/bin, ${DIR}/x and %APPDATA%/y.', 'Look into ⟦0⟧, ⟦1⟧ and ⟦2⟧.'],
+    ['Write <%= name %> or <?php echo 1 ?> there', 'Write ⟦0⟧ or ⟦1⟧ there'],
+    ['Open magnet:?xt=urn:btih:ab or data:text/plain,hi now', 'Open ⟦0⟧ or ⟦1⟧ now'],
+    ['Ping fe80::1, 2001:db8::ff or 00:1a:2b:3c:4d:5e now', 'Ping ⟦0⟧, ⟦1⟧ or ⟦2⟧ now'],
+    ['Call +49 (0)30 123456-78 or (555) 123-4567 today', 'Call ⟦0⟧ or ⟦1⟧ today'],
+    ['Pay DE89 3704 0044 0532 0130 00 by 4111 1111 1111 1111', 'Pay ⟦0⟧ by ⟦1⟧'],
+    ['The file report_2024-01-01 is new', 'The file ⟦0⟧ is new'],
   ])('%s', (text, expected) => {
     expect(masked(text)).toBe(expected);
   });
@@ -53,6 +61,7 @@ describe('what is masked', () => {
     'Use C++ or C# at AT&T for $5, i.e. if 3 < 5 and 7 > 6.',
     'The date is 12.05.2024, the sum 1.234.567 and the speed 5 km/h.',
     "He said: well-known, it's [sic] e.g. this… © 2024 ™",
+    'From 23:59:59 on, in 2019 2020 2021, the data: all of (2020) 12 people.',
   ])('not: %s', (text) => {
     expect(masked(text)).toBe(text);
   });
@@ -96,6 +105,7 @@ describe('what comes back', () => {
     ['doubled', 'Hello {x}!', 'Hallo ⟦0⟧ ⟦0⟧!', 'Hallo {x}!'],
     ['invented', 'Hello {x}!', 'Hallo ⟦0⟧, ⟦7⟧!', 'Hallo {x},!'],
     ['broken', 'Hello {x} there', 'Hallo ⟦ 0 ⟧ dort', 'Hallo {x} dort'],
+    ['apart', 'A note{x} and {y}th thing', 'Eine Note ⟦0⟧ und ⟦1⟧ te Sache', 'Eine Note{x} und {y}te Sache'],
     ['glued', 'Hello {x} there', 'Hallo⟦0⟧dort', 'Hallo {x} dort'],
     [
       'a spoilt number',
@@ -108,6 +118,7 @@ describe('what comes back', () => {
     ['a range', 'Takes 10-20 days.', 'Dauert 10 bis 20 Tage.', 'Dauert 10 bis 20 Tage.'],
     ['an afternoon', 'Come at 3:05 pm.', 'Komm um 15.05 Uhr.', 'Komm um 15.05 Uhr.'],
     ['a number in words', 'Twelve days.', '12 Tage.', '12 Tage.'],
+    ['several lost', 'MAIL: a@b.co, c@d.eu;{x}{y}', 'MAIL: , ;', 'MAIL: , a@b.co c@d.eu; {x}{y}'],
   ])('%s', async (_, source, wrong, expected) => {
     // The second answer is of no use, so that the first is repaired.
     expect((await translateOne(source, answer(wrong, '⟦1⟧ ⟦2⟧ ⟦3⟧ ⟦4⟧')))?.text).toBe(expected);

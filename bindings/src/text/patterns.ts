@@ -40,7 +40,7 @@ const patterns: [EntityKind, RegExp, sign: RegExp][] = [
   ['code', /(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)/gsu, /`/],
   [
     'url',
-    /(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.|mailto:|tel:\+?\d)[^\s<>"“”„«»⟦⟧`\uFFFC|\\^]+/giu,
+    /(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.|mailto:|(?:tel|sms):\+?\d|magnet:\?|urn:\w|data:\w+\/)[^\s<>"“”„«»⟦⟧`\uFFFC|\\^]+/giu,
     /:|www\./i,
   ],
   [
@@ -56,9 +56,18 @@ const patterns: [EntityKind, RegExp, sign: RegExp][] = [
     /(?<![\p{L}\p{N}.+_-])[\p{L}\p{N}][\p{L}\p{N}.+_%-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,}/gu,
     /@/,
   ],
-  ['path', /(?<![\p{L}\p{N}])[A-Za-z]:\\(?:[^\s\\/:*?"<>|⟦⟧\uFFFC]+\\)*[^\s\\/:*?"<>|⟦⟧\uFFFC]*/gu, /:\\/],
+  // Directories may have blanks in their names; what is in quotation marks may have them anywhere.
+  [
+    'path',
+    /(?<![\p{L}\p{N}])[A-Za-z]:\\(?:(?<=["“„«]...)[^\\/:*?"<>|⟦⟧\uFFFC“”„«»\n\r]+(?:\\[^\\/:*?"<>|⟦⟧\uFFFC“”„«»\n\r]+)*(?=["“”»])|(?:[^\s\\/:*?"<>|⟦⟧\uFFFC]+(?: [^\s\\/:*?"<>|⟦⟧\uFFFC.,;!]+){0,3}\\)*[^\s\\/:*?"<>|⟦⟧\uFFFC]*)/gu,
+    /:\\/,
+  ],
   ['path', /(?<![\p{L}\p{N}.\\])\\\\[\w.-]+(?:\\[\w.$-]+)+/gu, /\\\\/],
-  ['path', /(?<![\p{L}\p{N}_/.~<-])(?:~|\.{1,2})?\/[\w.@+~-]+(?:\/[\w.@+~-]*)*/gu, /\//],
+  [
+    'path',
+    /(?<![\p{L}\p{N}_/.~<$}%-])(?:~|\.{1,2}|\$\w+|\$\{\w+\}|%\w+%)?\/[\w.@+~-]+(?:\/[\w.@+~-]*)*/gu,
+    /\//,
+  ],
   [
     'path',
     new RegExp(
@@ -69,7 +78,7 @@ const patterns: [EntityKind, RegExp, sign: RegExp][] = [
   ],
   [
     'tag',
-    /<\/?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?\/?>|<!--[^]*?-->|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});/gu,
+    /<\/?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?\/?>|<!--[^]*?-->|<(?<own>[%?])[^]{0,400}?\k<own>>|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});/gu,
     /[<&]/,
   ],
   // {{…}} ${…} #{…} %{…} {%…%} {0} {name} {count, plural, …}; braces nest twice, as in ICU messages.
@@ -92,7 +101,7 @@ const patterns: [EntityKind, RegExp, sign: RegExp][] = [
   ['code', /(?<![\p{L}\p{N}_.$-])(?:[A-Za-z_$][\w$]*(?:\.|::|->))*[A-Za-z_$][\w$]*\(\)/gu, /\(\)/],
   [
     'code',
-    /(?<![\p{L}\p{N}_-])(?:--[a-z][\w-]*(?:=[\w./-]+)?|(?:[A-Za-z]\w*\.)*(?=\w*[A-Za-z])_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+_*(?:\.\w+)*)(?![\p{L}\p{N}_-])/gu,
+    /(?<![\p{L}\p{N}_-])(?:--[a-z][\w-]*(?:=[\w./-]+)?|(?:[A-Za-z]\w*\.)*(?=\w*[A-Za-z])_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+(?:-[A-Za-z0-9]+)*_*(?:\.\w+)*)(?![\p{L}\p{N}_-])/gu,
     /--|_/,
   ],
   [
@@ -108,8 +117,24 @@ const patterns: [EntityKind, RegExp, sign: RegExp][] = [
     /\d/,
   ],
   ['code', /(?<![\p{L}\p{N}-])\d{4}-\d\d-\d\dT\d\d:[\d:.]*\d(?:Z|[-+]\d\d:?\d\d)?(?![\p{L}\p{N}])/gu, /\dT/],
-  // Telephone numbers: digits in groups, which must stay together.
+  // IPv6 and MAC addresses, which unlike a time have letters in them or two colons in a row.
+  [
+    'code',
+    /(?<![\p{L}\p{N}:.])(?=[\d:]*(?:[a-fA-F]|::))(?:[\da-fA-F]{0,4}:){2,7}[\da-fA-F]{1,4}(?![\p{L}\p{N}:])/gu,
+    /:/,
+  ],
+  // Telephone numbers: digits in groups, which must stay together. Accounts and cards: groups of four.
   ['code', /(?<![\p{L}\p{N}])(?:\+\d{1,3}|0\d{2,5})(?:[ \u00a0-]\d{2,})+(?![\p{L}\p{N}])/gu, /\+\d|0\d/],
+  [
+    'code',
+    /(?<![\p{L}\p{N}])(?:\+\d{1,3}[ \u00a0]?)?\(\+?\d{1,5}\)[ \u00a0]?\d{2,}(?:[ \u00a0/-]\d{2,})+(?![\p{L}\p{N}])/gu,
+    /\(\+?\d/,
+  ],
+  [
+    'code',
+    /(?<![\p{L}\p{N}])(?:[A-Z]{2}\d\d|\d{4})(?:[ -][A-Z\d]{4}){3,7}(?:[ -][A-Z\d]{1,4})?(?![\p{L}\p{N}])/gu,
+    /\d/,
+  ],
   ['path', /(?<![\p{L}\p{N}_/.])\.[a-z][\w-]{2,}(?:\.[\w-]+)*(?![\p{L}\p{N}_-])/gu, /\.[a-z]/],
   ['handle', /(?<![\p{L}\p{N}_&#/.])(?:#[\p{L}_][\p{L}\p{M}\p{N}_]*|@[A-Za-z_][\w]*(?:[./-]\w+)*)/gu, /[#@]/],
   [
@@ -197,4 +222,4 @@ function addressLength(address: string): number {
   return 0;
 }
 
-const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -138,7 +138,11 @@ function replacement(
   const right = apart(masked.charAt(place[1]), text.charAt(end), value.slice(-1)) ? ' ' : '';
   // Between two marks one blank is enough: the left one gives it.
   const gap = left && text[start - 1] === '⟧' ? '' : left;
-  return { start, end, text: gap + value + right, item, lead: gap.length };
+  // What is part of a word in the source, as the 2 of m², gets no blank between.
+  const isWord = (character: string) => /[\p{L}\p{N}]/u.test(character);
+  const before = isWord(masked.charAt(place[0] - 1)) && /[\p{L}\p{N}] $/u.test(text.slice(0, start)) ? 1 : 0;
+  const after = isWord(masked.charAt(place[1])) && /^ [\p{L}\p{N}]/u.test(text.slice(end)) ? 1 : 0;
+  return { start: start - before, end: end + after, text: gap + value + right, item, lead: gap.length };
 }
 
 /** Takes a mark out, and a blank that would be one too many. */
@@ -186,6 +190,8 @@ function insertions(
   const units = unitsOf(worded(text));
   const links = alignment ? linksOf(alignment, units) : linksByPosition(words, worded(text), units);
   const isWord = (part: string) => /[\p{L}\p{N}]/u.test(part);
+  // What was put where before: things that come to the same place must not melt into one.
+  const filled = new Map<number, { end: number; open: boolean }>();
   return lost.map(({ value, span, item }): Repair => {
     const after = masked.slice(span[1]);
     let at: number;
@@ -194,8 +200,11 @@ function insertions(
     else at = between(text, units, links, span[0]);
     const inside = solid.find(({ start, end }) => start < at && at < end);
     if (inside) at = inside.end;
-    const left = value && /[^\s([{“„«‘"'/]$/u.test(text.slice(0, at)) ? ' ' : '';
+    const before = filled.get(at);
+    const bare = before ? before.open && before.end < span[0] : /[^\s([{“„«‘"'/]$/u.test(text.slice(0, at));
+    const left = value && bare ? ' ' : '';
     const right = value && /^[^\s.,;:!?…)\]}”»’"'/]/u.test(text.slice(at)) ? ' ' : '';
+    if (value) filled.set(at, { end: span[1], open: !right });
     return { start: at, end: at, text: left + value + right, lead: left.length, ...(item && { item }) };
   });
 }
