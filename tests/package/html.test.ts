@@ -72,6 +72,21 @@ describe('text is translated, markup is not', () => {
     ['an empty element', 'An <i class="icon"></i> icon', 'AN <i class="icon"></i> ICON'],
     ['numbers only', '<td>12.5</td><td>→</td>', '<td>12.5</td><td>→</td>'],
     ['capital tags', '<P>Hi <B>you</B></P>', '<P>HI <B>YOU</B></P>'],
+    [
+      'links without blanks between them',
+      '<nav><a href=1>Home</a><a href=2>About us</a><a href=3>2</a><a href=4>More</a></nav>',
+      '<nav><a href=1>HOME</a><a href=2>ABOUT US</a><a href=3>2</a><a href=4>MORE</a></nav>',
+    ],
+    [
+      'labels',
+      '<label>A name <input></label><label>An age</label>',
+      '<label>A NAME <input></label><label>AN AGE</label>',
+    ],
+    [
+      'indices and footnotes',
+      '<p>A m<sup>2</sup> of H<sub>2</sub>O.<sup><a href="#1">[1]</a></sup> And so<sup>b</sup> on.</p>',
+      '<p>A M<sup>2</sup> OF H<sub>2</sub>O.<sup><a href="#1">[1]</a></sup> AND SO<sup>b</sup> ON.</p>',
+    ],
   ])('%s', async (_, source, expected) => {
     expect(await html(source)).toBe(expected);
   });
@@ -149,6 +164,14 @@ describe('tags follow their words', () => {
     ],
   ])('%s', async (_, source, expected) => {
     expect(await html(source, alignedReverse)).toEqual(expected);
+  });
+
+  test('a long list of links is divided, lest a model that soon has enough leave links empty', async () => {
+    const links = Array.from({ length: 40 }, (_, i) => `<a href="/${String(i)}">link</a>`);
+    const lazy: TranslateTexts = (texts) =>
+      Promise.resolve(texts.map((text) => text.split(' ').slice(0, 15).join(' ').toUpperCase()));
+    const result = await html(`<p>${links.join(', ')} and <b>so</b> on.</p>`, lazy);
+    expect(result.match(/>LINK</g)).toHaveLength(40);
   });
 
   test('without alignment marks tell where they belong', async () => {
@@ -419,6 +442,7 @@ describe('a live document', () => {
     '<p>Run <code>npm i</code> <span translate="no">Some text</span> now</p><ul><li>One</li><li>Two</li></ul>',
     '<a href="x"><div>Block</div> text</a><p>One.<br>Two</p><script>let a;</script>',
     '<p>One <b>two</b> three.</p>',
+    '<nav><a href="x">Home</a><a href="y">About us</a></nav><p>A m<sup>2</sup> or <sup>so much</sup>.</p>',
   ])('%s is translated as the string is', async (source) => {
     const expected = (text: string, translate: TranslateTexts) => html(text, translate);
     for (const translate of [identity, upperCase, alignedReverse]) {

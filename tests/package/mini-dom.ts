@@ -23,6 +23,10 @@ export class MiniNode {
     return siblings[siblings.indexOf(this) + 1] ?? null;
   }
 
+  get textContent(): string {
+    return this.data + this.childNodes.map(({ textContent }) => textContent).join('');
+  }
+
   getAttribute(name: string) {
     return this.attributes.get(name) ?? null;
   }

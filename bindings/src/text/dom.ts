@@ -1,5 +1,5 @@
 // Translates a part of a live document. Nodes are moved, never made anew: listeners and references stay.
-import { isTranslatable, isUntranslated, roleOf, textAttributes } from './elements.js';
+import { type Role, isIndex, isTranslatable, isUntranslated, roleOf, textAttributes } from './elements.js';
 import type { Block } from './inline.js';
 import { translateBlocks } from './inline.js';
 import type { InlineToken } from './plain.js';
@@ -45,7 +45,10 @@ export async function translateElement(
 const isElement = (node: Node): node is Element => node.nodeType === 1;
 const isText = (node: Node): node is Text => node.nodeType === 3;
 const reader = (element: Element) => (name: string) => element.getAttribute(name);
-const roleOfNode = (element: Element) => roleOf(element.localName, reader(element));
+const roleOfNode = (element: Element): Role => {
+  const role = roleOf(element.localName, reader(element));
+  return role === 'inline' && isIndex(element.localName, element.textContent) ? 'object' : role;
+};
 const textOf = (tokens: readonly InlineToken<Node>[]) =>
   tokens.map((token) => (token.kind === 'text' ? (token.raw ?? token.text) : '')).join('');
 

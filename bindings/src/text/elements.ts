@@ -4,8 +4,8 @@ const set = (names: string) => new Set(names.split(' '));
 
 const blocks = set(
   'address article aside base basefont blockquote body button caption center col colgroup dd details dialog dir div dl ' +
-    'dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li ' +
-    'link main menu meta nav noframes noscript ol optgroup option p param plaintext pre search section select source ' +
+    'dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html label legend ' +
+    'li link main menu meta nav noframes noscript ol optgroup option p param plaintext pre search section select source ' +
     'summary table tbody td template tfoot th thead title tr track ul xmp',
 );
 const voids = set(
@@ -35,6 +35,10 @@ export function roleOf(name: string, attribute: AttributeReader): Role {
   if (block) return 'block';
   return words.has(name) || isUntranslated(attribute) ? 'object' : 'inline';
 }
+
+/** Whether an element is an index or a footnote, as in m², H₂O and word¹: it stays as it is, beside its word. */
+export const isIndex = (name: string, text: string): boolean =>
+  (name === 'sup' || name === 'sub') && !/\p{L}{2}/u.test(text);
 
 /** Whether an element has no content and no end tag. */
 export const isVoid = (name: string): boolean => voids.has(name);

@@ -1,5 +1,5 @@
 // Translates HTML as a string: nothing is parsed into a document, so nothing can be executed.
-import { isTranslatable, isUntranslated, isVoid, roleOf } from './elements.js';
+import { isIndex, isTranslatable, isUntranslated, isVoid, roleOf } from './elements.js';
 import { decode, decodeReference, encodeAttribute, encodeText, referencePattern } from './html-entities.js';
 import type { TagToken, Token } from './html-tokenizer.js';
 import { tokenize } from './html-tokenizer.js';
@@ -71,12 +71,13 @@ function read(tokens: readonly Token[]): { parts: Part[]; attributes: AttributeJ
       between(tag);
     } else {
       const { name } = token;
-      const role = roleOf(name, token.kind === 'start' ? readerOf(token) : () => undefined);
+      let role = roleOf(name, token.kind === 'start' ? readerOf(token) : () => undefined);
       if (token.kind === 'end') {
         if (role === 'block' || role === 'kept') between(tag);
         else running.push({ kind: isVoid(name) ? 'point' : 'close', name, tag });
         continue;
       }
+      if (role === 'inline' && beginsIndex(tokens, i, name)) role = 'object';
       if (role === 'block' || role === 'inline' || isVoid(name)) attributes.push(...attributesOf(token, tag));
       else {
         const end = endOf(tokens, i, role === 'kept');
@@ -92,6 +93,14 @@ function read(tokens: readonly Token[]): { parts: Part[]; attributes: AttributeJ
   }
   if (running.length) parts.push({ block: { tokens: running } });
   return { parts, attributes };
+}
+
+/** Whether an index begins here, such as a footnote's link; it ends soon, or it is none. */
+function beginsIndex(tokens: readonly Token[], start: number, name: string): boolean {
+  const near = tokens.slice(start + 1, start + 9);
+  const end = near.findIndex((token) => token.kind === 'end' && token.name === name);
+  const text = near.slice(0, Math.max(0, end)).map(({ kind, raw }) => (kind === 'text' ? raw : ''));
+  return end >= 0 && isIndex(name, text.join(''));
 }
 
 const readerOf = (token: TagToken) => (name: string) =>

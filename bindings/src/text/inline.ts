@@ -25,6 +25,9 @@ export interface Block<T> {
 /** A sentence with more tags than this gets no marks for them: there would be little left of it. */
 const maxMarks = 8;
 
+/** A sentence with tags in more places is a list of links, of which a model may well lose a part: it is divided. */
+const maxPlaces = 24;
+
 /** A sentence of a block, with the markup inside it. */
 interface Job<T> {
   span: Span;
@@ -95,9 +98,19 @@ function jobsOf<T>(plain: Plain<T>, options: TranslateOptions, lines: boolean): 
   const tags = all.filter(({ token }) => token.kind !== 'object');
   const objects = all.filter(({ token }) => token.kind === 'object');
   const partners = partnersOf(tags);
+  const places = [...new Set(tags.map(({ at }) => at))].values();
+  let place = places.next().value ?? Infinity;
+  const placesUpTo = (end: number) => {
+    let count = 0;
+    for (; place < end; place = places.next().value ?? Infinity) ++count;
+    return count;
+  };
   const sentences = splitSentences(plain.text, { language, markdown: false, flow: !lines })
     .filter(({ kind }) => kind === 'sentence')
-    .flatMap(({ text, start }) => partsOf(text, start, options));
+    .flatMap(({ text, start, end }) => {
+      placesUpTo(start + 1);
+      return partsOf(text, start, options, placesUpTo(end));
+    });
   plain.parts = cutAt(
     plain.parts,
     sentences.flatMap(({ start, end }) => [start, end]),
@@ -118,8 +131,9 @@ function jobsOf<T>(plain: Plain<T>, options: TranslateOptions, lines: boolean): 
 }
 
 /** A sentence that is too long for the model is several from the start, so that tags stay in their part. */
-function partsOf(sentence: string, offset: number, options: TranslateOptions) {
-  const { maxLength = defaultMaxLength } = options;
+function partsOf(sentence: string, offset: number, options: TranslateOptions, places: number) {
+  const count = Math.max(1, Math.ceil(places / maxPlaces));
+  const maxLength = Math.min(options.maxLength ?? defaultMaxLength, Math.ceil(sentence.length / count));
   const parts: Span[] =
     sentence.length > maxLength
       ? divide(sentence, keptIn(sentence, options), maxLength)

@@ -47,15 +47,29 @@ export interface Plain<T> {
   parts: (Chunk | PlacedTag<T>)[];
 }
 
-/** Cuts at the breaks where a sentence ends; where it goes on, a break is only a point in it. */
+/**
+ * Cuts at the breaks where a sentence ends; where it goes on, a break is only a point in it. Also cuts between elements
+ * that only their style keeps apart, such as the links of a menu: their words would melt into one.
+ */
 export function sectionsOf<T>(
   tokens: readonly InlineToken<T>[],
 ): { tokens: InlineToken<T>[]; end?: InlineTag<T> }[] {
   const sections: { tokens: InlineToken<T>[]; end?: InlineTag<T> }[] = [];
   let section: InlineToken<T>[] = [];
   let before = '';
+  let last = ''; // the text before the tags that we are among
+  let closed = false;
   tokens.forEach((token, i) => {
-    if (token.kind === 'text') before += token.text;
+    if (token.kind === 'text') {
+      before += token.text;
+      last = token.text;
+    }
+    if (token.kind === 'open' && closed && areApart(last, tokens, i)) {
+      sections.push({ tokens: section });
+      section = [];
+      before = '';
+    }
+    closed = token.kind === 'close' || (closed && token.kind === 'point');
     if (token.kind !== 'break') return section.push(token);
     const next = tokens.slice(i + 1, i + 9).find(({ kind }) => kind !== 'open' && kind !== 'close');
     const goesOn =
@@ -67,6 +81,18 @@ export function sectionsOf<T>(
   });
   sections.push({ tokens: section });
   return sections;
+}
+
+/** Whether words meet here without a blank; a single letter, large or coloured, is the beginning of a word. */
+function areApart<T>(before: string, tokens: readonly InlineToken<T>[], at: number): boolean {
+  const next = tokens.slice(at, at + 8).find(({ kind }) => kind === 'text' || kind === 'object');
+  const after = next?.kind === 'text' ? next.text : '';
+  return (
+    /[\p{L}\p{M}\p{N}]$/u.test(before) &&
+    /^[\p{L}\p{N}]/u.test(after) &&
+    !/^\p{L}$/u.test(before) &&
+    !/^\p{L}$/u.test(after)
+  );
 }
 
 /** Takes the text out of a block; blanks in a row become one, unless lines have a meaning. */
