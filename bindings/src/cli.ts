@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { copyAssets } from './assets.node.js';
+import { messageOf } from './errors.js';
 import { type CreateMonitor, ModelStore, Translator } from './node.js';
 
 const usage = `Translates text on this machine.
@@ -13,8 +14,8 @@ const usage = `Translates text on this machine.
   octavo --to de < letter.txt          translates standard input
   octavo --to de -i letter.txt         translates a file; may be given several times
 
-      --from <language>    of the text (en, unless the model says otherwise)
-      --to <language>      of the translation
+      --from <language>    of the text (en, unless a --model says otherwise)
+      --to <language>      of the translation; a --model may say it
   -i, --input <file>       a file to translate; - is standard input
   -o, --output <file>      where the translation goes, instead of standard output
       --html               the text is HTML; its markup is kept
@@ -84,9 +85,24 @@ async function translate(flags: Flags, positionals: string[]): Promise<void> {
     throw new UsageError('Which language? Say for example --to de.');
   if (positionals.length === 0 && !flags.input && process.stdin.isTTY)
     throw new UsageError('There is nothing to translate.');
-  const languages = to === undefined ? {} : { sourceLanguage: flags.from ?? 'en', targetLanguage: to };
+  const asked = {
+    beam: number('beam', flags.beam),
+    alternatives: number('alternatives', flags.alternatives),
+  };
+  // Before the download, which would be in vain if a file is missing. An argument has no end of line of its own.
+  const texts = positionals.length > 0 ? [{ text: positionals.join(' '), end: '\n' }] : [];
+  for (const file of flags.input ?? (texts.length > 0 ? [] : ['-'])) {
+    const text = await readAll(file === '-' ? process.stdin : createReadStream(file)).catch(
+      (error: unknown) => {
+        throw new UsageError(`${file} cannot be read: ${messageOf(error)}.`);
+      },
+    );
+    texts.push({ text, end: '' });
+  }
+  const from = flags.from ?? (model === undefined ? 'en' : undefined);
   const translator = await Translator.create({
-    ...languages,
+    ...(from === undefined ? {} : { sourceLanguage: from }),
+    ...(to === undefined ? {} : { targetLanguage: to }),
     model,
     registry: flags.registry,
     workers: number('workers', flags.workers),
@@ -98,14 +114,9 @@ async function translate(flags: Flags, positionals: string[]): Promise<void> {
       if (flags.output === undefined) await write(text);
       else output.push(text);
     };
-    const texts = positionals.length > 0 ? [positionals.join(' ')] : [];
-    for (const file of flags.input ?? (texts.length > 0 ? [] : ['-'])) {
-      texts.push(await readAll(file === '-' ? process.stdin : createReadStream(file)));
-    }
-    for (const text of texts) {
-      await translateOne(translator, text, flags, print);
-      // What came as an argument has no end of line of its own.
-      if (positionals.length > 0 && text === texts[0] && !flags.json) await print('\n');
+    for (const { text, end } of texts) {
+      await translateOne(translator, text, flags, asked, print);
+      if (end && !flags.json) await print(end);
     }
     if (flags.output !== undefined) await writeFile(flags.output, output.join(''));
   } finally {
@@ -117,10 +128,9 @@ async function translateOne(
   translator: Translator,
   text: string,
   flags: Flags,
+  { beam, alternatives }: Record<'beam' | 'alternatives', number | undefined>,
   print: (text: string) => Promise<void>,
 ): Promise<void> {
-  const beam = number('beam', flags.beam);
-  const alternatives = number('alternatives', flags.alternatives);
   if (flags.html) {
     const html = await translator.translateHTML(text, { beam });
     await print(flags.json ? `${JSON.stringify({ source: text, text: html })}\n` : html);
@@ -210,8 +220,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 main().catch((error: unknown) => {
-  const message = error instanceof Error || error instanceof DOMException ? error.message : String(error);
-  process.stderr.write(`octavo: ${message}\n`);
+  process.stderr.write(`octavo: ${messageOf(error)}\n`);
   if (error instanceof UsageError) process.stderr.write('octavo --help tells more.\n');
   process.exitCode = error instanceof UsageError ? 2 : 1;
 });

@@ -16,9 +16,12 @@ export function failure(name: ErrorName, message: string, cause?: unknown): DOME
   return error;
 }
 
-/** The message of whatever was thrown. */
-export const messageOf = (thrown: unknown): string =>
-  thrown instanceof Error || thrown instanceof DOMException ? thrown.message : String(thrown);
+/** The message of whatever was thrown; with its cause, for "fetch failed" alone tells nobody anything. */
+export function messageOf(thrown: unknown): string {
+  if (!(thrown instanceof Error || thrown instanceof DOMException)) return String(thrown);
+  const { message, cause } = thrown as Error;
+  return cause instanceof Error && cause.message ? `${message} (${cause.message})` : message;
+}
 
 /** What a signal was aborted with; an `AbortError` unless the caller chose something else. */
 export const reasonOf = (signal: AbortSignal): Error => signal.reason as Error;

@@ -1,7 +1,7 @@
 // Language tags (BCP 47): in canonical form, and matched as a reader would expect.
 
 /** The canonical form of a tag: `EN-gb` becomes `en-GB`. Throws a `RangeError` for what is no tag. */
-export function canonicalTag(tag: string): string {
+export function canonicalTag(tag: string | undefined): string {
   if (typeof tag !== 'string') throw new TypeError('A language must be given as a BCP 47 tag, such as "en".');
   try {
     return new Intl.Locale(tag).toString();
@@ -18,6 +18,7 @@ export function matchTags(requested: string, offered: string): number {
   const [wanted, have] = [requested, offered].map((tag) => new Intl.Locale(canonicalTag(tag)));
   if (!wanted || !have) return 0;
   if (wanted.baseName === have.baseName) return 4;
+  if (wanted.baseName.startsWith('und')) return 0; // which maximize would take for English
   const [full, given] = [wanted.maximize(), have.maximize()];
   if (full.language !== given.language || full.script !== given.script) return 0;
   if (full.region === given.region) return 3;

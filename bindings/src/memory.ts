@@ -19,6 +19,11 @@ export class SentenceMemory {
     return known?.segment;
   }
 
+  clear(): void {
+    this.#segments.clear();
+    this.#characters = 0;
+  }
+
   keep(text: string, search: SearchOptions, segment: Segment): void {
     const key = keyOf(text, search);
     if (!this.#segments.has(key)) this.#characters += text.length;

@@ -37,13 +37,19 @@ export interface CreateMonitor extends EventTarget {
   ): void;
 }
 
+// The web's API rounds so, lest it be told apart which bytes arrive when; it also keeps events few.
+const steps = 0x10000;
+
 /** The monitor, and the means to fire its events. */
 export class ProgressReporter {
   readonly #target: CreateMonitor = new EventTarget() as CreateMonitor;
+  readonly #signal: AbortSignal | undefined;
   #loaded = -1;
   #bytes: [loaded: number, total: number] = [0, 0];
 
-  constructor(monitor: ((monitor: CreateMonitor) => void) | undefined) {
+  /** After an abort by the signal no more events are fired. */
+  constructor(monitor: ((monitor: CreateMonitor) => void) | undefined, signal: AbortSignal | undefined) {
+    this.#signal = signal;
     this.#target.ondownloadprogress = null;
     this.#target.addEventListener('downloadprogress', (event) => this.#target.ondownloadprogress?.(event));
     monitor?.(this.#target);
@@ -54,17 +60,18 @@ export class ProgressReporter {
     this.#bytes = [loadedBytes, totalBytes];
     this.#fire(0);
     // Numbers never go back, even if a download has to begin again.
-    if (totalBytes > 0 && loadedBytes < totalBytes) this.#fire(loadedBytes / totalBytes);
+    if (totalBytes > 0 && loadedBytes < totalBytes)
+      this.#fire(Math.floor((loadedBytes / totalBytes) * steps) / steps);
   }
 
-  /** The model is there. */
+  /** The model is there; what remains is to load it. */
   finish(): void {
     this.#fire(0);
     this.#fire(1);
   }
 
   #fire(loaded: number): void {
-    if (loaded <= this.#loaded) return;
+    if (loaded <= this.#loaded || this.#signal?.aborted) return;
     this.#loaded = loaded;
     this.#target.dispatchEvent(new DownloadProgressEvent(loaded, ...this.#bytes));
   }

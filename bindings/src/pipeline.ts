@@ -38,6 +38,11 @@ export class Pipeline {
     this.#language = sourceLanguage;
   }
 
+  /** Forgets what it has translated. */
+  destroy(): void {
+    this.#memory.clear();
+  }
+
   /** Translates one text. `onChunk` gets each part of the translation, in order and as early as possible. */
   async translate(text: string, options: Options, onChunk?: (chunk: string) => void): Promise<Translation> {
     const eager = onChunk !== undefined || options.onSentence !== undefined;

@@ -53,6 +53,8 @@ export class WorkerPool {
   readonly #seats: Seat[] = [];
   readonly #total: Stats = { milliseconds: 0, tokens: 0, memoryBytes: 0 };
   readonly #memory = new Map<Seat, number>();
+  /** Whether a worker has found that the model is none, or not one for this engine. */
+  refused = false;
   #destroyed: Error | undefined;
   #lastId = 0;
 
@@ -194,6 +196,7 @@ export class WorkerPool {
         this.#lose(seat, failure('OperationError', `The worker has crashed: ${reply.reason}.`));
         return;
       case 'refused':
+        this.refused ||= !reply.outOfMemory;
         this.#lose(seat, failure(reply.outOfMemory ? 'QuotaExceededError' : 'OperationError', reply.reason));
         return;
       case 'loaded':

@@ -47,7 +47,9 @@ export const node: Runtime = {
   async openFile(url) {
     const path = fileURLToPath(url);
     try {
-      const { size } = await stat(path);
+      const found = await stat(path);
+      if (!found.isFile()) throw new Error('It is not a file.');
+      const { size } = found;
       return { size, handle: path, read: async () => new Uint8Array(await readFile(path)) };
     } catch (error) {
       throw failure('NetworkError', `There is no model at ${path}.`, error);

@@ -1,9 +1,7 @@
 // Translator: the web's own API, and what it lacks.
-import { abortable, failure } from './errors.js';
+import { abortable, failure, reasonOf } from './errors.js';
 import { type Inspection, inspectionOf } from './inspection.js';
 import { canonicalTag, matchTags } from './languages.js';
-import type { Progress } from './models/download.js';
-import type { ModelFile } from './models/file.js';
 import { ModelStore, type Availability, type ModelSource } from './models/store.js';
 import { type CreateMonitor, ProgressReporter } from './monitor.js';
 import type { DetailOptions, DetailedOptions, TranslateOptions, Translation } from './options.js';
@@ -25,9 +23,9 @@ export interface LanguagePair {
 export interface CreateOptions extends Partial<LanguagePair> {
   /** Called at once, with an object that fires `downloadprogress` events. */
   monitor?: ((monitor: CreateMonitor) => void) | undefined;
-  /** Stops the creation, downloads included. */
+  /** Stops the creation, downloads included; after it, destroys the translator. */
   signal?: AbortSignal | undefined;
-  /** A model of your own: a path (Node), an address, a `File` or its bytes. The languages may then be left out. */
+  /** A model of your own: a path (Node), an address, a `File` or its bytes. Languages may then be left out. */
   model?: ModelSource | undefined;
   /** The address of a registry of models; without one, those that come with the package are offered. */
   registry?: string | URL | undefined;
@@ -94,9 +92,9 @@ class Parts {
  * ```
  */
 export class Translator {
-  /** The language that is translated from. */
+  /** The language that is translated from: the model's, which may be less special than what was asked for. */
   readonly sourceLanguage: string;
-  /** The language that is translated to. */
+  /** The language that is translated to, likewise. */
   readonly targetLanguage: string;
   /** How much text one call takes: there is no limit, long text is split. */
   readonly inputQuota: number = Infinity;
@@ -104,15 +102,20 @@ export class Translator {
   readonly #pool: WorkerPool;
   readonly #pipeline: Pipeline;
   readonly #info: LoadedInfo;
-  #destroyed = false;
+  /** Aborted when the translator is destroyed, with what every call is rejected with from then on. */
+  readonly #end = new AbortController();
 
-  private constructor(parts: Parts, languages: LanguagePair) {
+  private constructor(parts: Parts, languages: LanguagePair, signal: AbortSignal | undefined) {
     if (!(parts instanceof Parts)) throw new TypeError('Use Translator.create().');
     this.#pool = parts.pool;
     this.#info = parts.info;
     this.#pipeline = parts.pipeline;
     this.sourceLanguage = languages.sourceLanguage;
     this.targetLanguage = languages.targetLanguage;
+    const abort = () => {
+      this.#destroy(signal && reasonOf(signal));
+    };
+    signal?.addEventListener('abort', abort, { once: true, signal: this.#end.signal });
   }
 
   /** Whether a pair of languages can be translated, and whether that needs a download first. */
@@ -130,20 +133,29 @@ export class Translator {
       throw new RangeError('workers must be a whole number from 1.');
     const variant = variantOf(kernel);
     const wanted = requestedPair(options);
+    const { sourceLanguage, targetLanguage } = wanted;
     signal?.throwIfAborted();
     const store = options.store ?? new ModelStore({ registry });
-    const progress = new ProgressReporter(monitor);
+    const progress = new ProgressReporter(monitor, signal);
     const report = progress.report.bind(progress);
-    const file = await abortable(openModel(store, model, wanted, report, signal), signal);
+    const opening =
+      model === undefined
+        ? store.open(canonicalTag(sourceLanguage), canonicalTag(targetLanguage), report, signal)
+        : store.openSource(model, report, signal);
+    const file = await abortable(opening, signal);
+    progress.finish();
+    signal?.throwIfAborted();
     const pool = new WorkerPool({ model: file, workers, variant, kernel: kernel ?? '' });
     try {
       // What cuts and mends text is loaded while the workers load the model.
       const [info, { Pipeline }] = await Promise.all([pool.start(signal), import('./pipeline.js')]);
       const languages = checkedPair(info, wanted);
-      progress.finish();
-      return new Translator(new Parts(pool, info, new Pipeline(pool, languages.sourceLanguage)), languages);
+      signal?.throwIfAborted();
+      const parts = new Parts(pool, info, new Pipeline(pool, languages.sourceLanguage));
+      return new Translator(parts, languages, signal);
     } catch (error) {
       pool.destroy();
+      if (pool.refused) await file.discard?.();
       throw error;
     }
   }
@@ -215,7 +227,7 @@ export class Translator {
   async translateBatch(inputs: Iterable<string>, options: BatchOptions = {}): Promise<string[]> {
     this.#check(options);
     const { onError } = options;
-    return this.#pipeline.translateAll(Array.from(inputs, textOf), options, (index, error) =>
+    return this.#pipeline.translateAll([...inputs].map(textOf), options, (index, error) =>
       onError?.(error, index),
     );
   }
@@ -252,15 +264,20 @@ export class Translator {
     return count;
   }
 
-  /** Ends the workers and frees their memory. What is pending is rejected with an `AbortError`. */
+  /** Ends the workers and frees their memory. What is pending is rejected with an `AbortError`, later calls with an `InvalidStateError`. */
   destroy(): void {
-    this.#destroyed = true;
-    this.#pool.destroy();
+    this.#destroy();
+  }
+
+  #destroy(reason?: Error): void {
+    this.#end.abort(reason ?? failure('InvalidStateError', 'The translator has been destroyed.'));
+    this.#pool.destroy(reason);
+    this.#pipeline.destroy();
   }
 
   #check({ signal }: { signal?: AbortSignal | undefined }): void {
     signal?.throwIfAborted();
-    if (this.#destroyed) throw failure('InvalidStateError', 'The translator has been destroyed.');
+    this.#end.signal.throwIfAborted();
   }
 }
 
@@ -274,32 +291,21 @@ function variantOf(kernel: CreateOptions['kernel']): Variant | undefined {
   throw failure('NotSupportedError', `The kernel "${kernel}" does not run here.`);
 }
 
-function requestedPair({ sourceLanguage, targetLanguage, model }: CreateOptions): LanguagePair | undefined {
-  if (sourceLanguage === undefined && targetLanguage === undefined && model !== undefined) return undefined;
-  if (sourceLanguage === undefined || targetLanguage === undefined) {
-    throw new TypeError('Both sourceLanguage and targetLanguage are needed.');
-  }
-  return { sourceLanguage: canonicalTag(sourceLanguage), targetLanguage: canonicalTag(targetLanguage) };
+/** The languages that are asked for; with a model of the caller's own, those that are not are up to it. */
+function requestedPair({ sourceLanguage, targetLanguage, model }: CreateOptions): RequestedPair {
+  const tag = (language: string | undefined) =>
+    language === undefined && model !== undefined ? undefined : canonicalTag(language);
+  return { sourceLanguage: tag(sourceLanguage), targetLanguage: tag(targetLanguage) };
 }
 
-async function openModel(
-  store: ModelStore,
-  model: ModelSource | undefined,
-  wanted: LanguagePair | undefined,
-  report: Progress,
-  signal: AbortSignal | undefined,
-): Promise<ModelFile> {
-  if (model !== undefined) return store.openSource(model, report, signal);
-  if (wanted) return store.open(wanted.sourceLanguage, wanted.targetLanguage, report, signal);
-  throw new TypeError('sourceLanguage and targetLanguage are needed, unless a model is given.');
-}
+type RequestedPair = Record<keyof LanguagePair, string | undefined>;
 
-/** The languages that were asked for, if the model has them; the model's own, if none were. */
-function checkedPair({ description }: LoadedInfo, wanted: LanguagePair | undefined): LanguagePair {
+/** The model's languages, if they serve those that were asked for: as in the web's own API, `en-GB` has become `en`. */
+function checkedPair({ description }: LoadedInfo, wanted: RequestedPair): LanguagePair {
   const { source = 'und', target = 'und' } = JSON.parse(description) as { source?: string; target?: string };
-  if (!wanted) return { sourceLanguage: source, targetLanguage: target };
-  const { sourceLanguage, targetLanguage } = wanted;
-  if (matchTags(sourceLanguage, source) > 0 && matchTags(targetLanguage, target) > 0) return wanted;
+  const { sourceLanguage = source, targetLanguage = target } = wanted;
+  if (matchTags(sourceLanguage, source) > 0 && matchTags(targetLanguage, target) > 0)
+    return { sourceLanguage: source, targetLanguage: target };
   const message = `The model translates from ${source} to ${target}, not from ${sourceLanguage} to ${targetLanguage}.`;
   throw failure('NotSupportedError', message);
 }

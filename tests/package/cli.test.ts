@@ -38,6 +38,14 @@ describe('translates', () => {
     expect({ status, errors }).toEqual({ status: 0, errors: '' });
     expect(output).toMatch(/^.+\n$/su);
     expect((await octavo(['How are you?', ...withModel])).output).toBe(output);
+    expect((await octavo(['How are you?', '--from', 'en-GB', ...withModel])).output).toBe(output);
+  });
+
+  test('an argument and a file of the same text', async () => {
+    const input = join(directory.path, 'same.txt');
+    writeFileSync(input, 'How are you?');
+    const { output } = await octavo(['How are you?', '-i', input, ...withModel]);
+    expect(output).toMatch(/^(.+)\n\1$/su);
   });
 
   test('standard input and files, to a file if asked', async () => {
@@ -155,9 +163,19 @@ test.each([
   [['hello', '--to', 'de', '--model', '/no/such/file'], 1, /no model at/],
   [['hello', '--to', 'no tag', '--model', tiny.path], 1, /no tag/],
   [['hello', '--to', 'fr', '--model', tiny.path], 1, /from en to de/],
+  [['hello', '--from', 'fr', '--model', tiny.path], 1, /from en to de/],
 ])('%j ends with status %i and a reason', async (args, status, reason) => {
   const result = await octavo(args);
   expect(result.status).toBe(status);
   expect(result.errors).toMatch(reason);
   expect(result.errors).not.toMatch(/at .*\.js:/);
+});
+
+test('a missing file is noticed before anything is downloaded', async () => {
+  const before = server.requests.length;
+  const args = ['-i', '/no/such/file.txt', '--to', 'de', '--registry', server.url('/registry.json')];
+  const { status, errors } = await octavo(args);
+  expect(status).toBe(2);
+  expect(errors).toMatch(/file\.txt cannot be read/);
+  expect(server.requests).toHaveLength(before);
 });

@@ -265,6 +265,16 @@ test('a model by its address is downloaded once, and then kept', async () => {
   expect(await store.list()).toHaveLength(1);
 });
 
+test('what an address gives is not kept, if it turns out to be no model', async () => {
+  const store = newStore();
+  server.put(file, '<!DOCTYPE html><title>Log in to this network</title>');
+  const create = () => Translator.create({ model: server.url(file), store });
+  expect((await rejection(create())).name).toBe('OperationError');
+  expect(await store.list()).toEqual([]);
+  server.put(file, tiny.bytes);
+  (await create()).destroy();
+});
+
 async function waitUntil(condition: () => boolean) {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -44,7 +44,7 @@ describe('availability and creation', () => {
     const created = Translator.create(pair);
     const own = await created;
     expect(await Translator.availability(pair)).toBe('available');
-    expect([own.sourceLanguage, own.targetLanguage, own.inputQuota]).toEqual(['en-GB', 'de', Infinity]);
+    expect([own.sourceLanguage, own.targetLanguage, own.inputQuota]).toEqual(['en', 'de', Infinity]);
     expect(await own.translate(text)).toBe(await translator.translate(text));
     own.destroy();
   });
@@ -66,6 +66,7 @@ describe('availability and creation', () => {
       expect(loaded).toEqual([...loaded].sort((a, b) => a - b));
       expect(handled).toBe(events.length);
       expect(events.every(({ total }) => total === 1)).toBe(true);
+      expect(loaded.every((share) => Number.isInteger(share * 0x10000))).toBe(true);
       const bytes = expectBytes ? tiny.bytes.length : 0;
       expect([events.at(-1)?.loadedBytes, events.at(-1)?.totalBytes]).toEqual([bytes, bytes]);
     }
@@ -75,6 +76,7 @@ describe('availability and creation', () => {
     ['fr', 'de', 'unavailable', 'NotSupportedError'],
     ['en', 'zh-Hant', 'unavailable', 'NotSupportedError'],
     ['en-US', 'de-Latn-AT', 'available', undefined],
+    ['und', 'de', 'unavailable', 'NotSupportedError'],
   ])('from %s to %s: %s', async (sourceLanguage, targetLanguage, availability, error) => {
     const pair = { sourceLanguage, targetLanguage, store: newStore() };
     await newStore().open('en', 'de');
@@ -89,11 +91,13 @@ describe('availability and creation', () => {
     expect(await name({})).toBe('TypeError');
     expect(await name({ sourceLanguage: 'not a tag', targetLanguage: 'de' })).toBe('RangeError');
     expect(await name({ sourceLanguage: 42, targetLanguage: 'de' })).toBe('TypeError');
+    expect(await name({ model: tiny.path, targetLanguage: 'fr' })).toBe('NotSupportedError');
     expect(await name({ model: tiny.path, workers: 0 })).toBe('RangeError');
     expect(await name({ model: tiny.path, sourceLanguage: 'de', targetLanguage: 'en' })).toBe(
       'NotSupportedError',
     );
-    expect(await name({ model: '/no/such/model.octavo' })).toBe('NetworkError');
+    for (const model of ['/no/such/model.octavo', directory.path, ''])
+      expect(await name({ model })).toBe('NetworkError');
     expect(await name({ model: new TextEncoder().encode('not a model') })).toBe('OperationError');
     expect(await name({ model: tiny.path, kernel: 'avx9000' })).toBe('NotSupportedError');
     const away = new ModelStore({ registry: server.url('/nowhere.json'), directory: directory.path });
@@ -117,6 +121,48 @@ describe('availability and creation', () => {
     expect((await creation).message).toBe('enough');
     server.spoil('/tiny.octavo');
     (await Translator.create(languages)).destroy();
+  });
+
+  test('can be aborted at each event, and no other event comes then', async () => {
+    for (const last of [0, 1]) {
+      const controller = new AbortController();
+      const events: number[] = [];
+      const monitor = (m: CreateMonitor) => {
+        m.addEventListener('downloadprogress', ({ loaded }) => {
+          events.push(loaded);
+          if (loaded === last) controller.abort(new Error('enough'));
+        });
+      };
+      const store = newStore();
+      await store.clear();
+      const languages = { sourceLanguage: 'en', targetLanguage: 'de' };
+      const creation = Translator.create({ ...languages, store, monitor, signal: controller.signal });
+      expect((await rejection(creation)).message).toBe('enough');
+      expect(events.at(-1)).toBe(last);
+    }
+  });
+
+  test('leave a translator that the same signal destroys', async () => {
+    const controller = new AbortController();
+    const own = await Translator.create({ model: tiny.path, signal: controller.signal });
+    const calls = () => [
+      own.translate(text),
+      own.translateBatch([text]),
+      own.measureInputUsage(text),
+      own.translateStreaming(text).getReader().read(),
+    ];
+    const pending = calls().map((call) => rejection(call));
+    controller.abort(new Error('enough'));
+    for (const call of [...pending, ...calls().map((later) => rejection(later))])
+      expect((await call).message).toBe('enough');
+    expect(own.engine.memoryBytes).toBe(0);
+    own.destroy();
+  });
+
+  test('take one language, if the model knows the other', async () => {
+    const own = await Translator.create({ model: tiny.path, targetLanguage: 'de-CH' });
+    expect([own.sourceLanguage, own.targetLanguage]).toEqual(['en', 'de']);
+    own.destroy();
   });
 
   test('take a model as path, bytes, view, Blob and File', async () => {
@@ -174,10 +220,17 @@ describe('translate', () => {
   });
 
   test('takes a glossary and what not to translate', async () => {
-    const options = { glossary: { house: 'Bude' }, doNotTranslate: ['Acme Foo'] };
-    const translation = await translator.translate('The house of Acme Foo is small.', options);
-    expect(translation).toContain('Bude');
-    expect(translation).toContain('Acme Foo');
+    const options = {
+      glossary: { house: 'Bude', 'e-mail': 'Mail' },
+      doNotTranslate: ['Acme Foo', 'A-B/(c)'],
+    };
+    const source = 'The house of Acme Foo has no e-mail from A-B/(c).';
+    const translation = await translator.translate(source, options);
+    for (const term of ['Bude', 'Acme Foo', 'Mail', 'A-B/(c)']) expect(translation).toContain(term);
+  });
+
+  test('refuses a batch that is none', async () => {
+    expect((await rejection(translator.translateBatch(5 as unknown as string[]))).name).toBe('TypeError');
   });
 
   test('refuses numbers that make no sense', async () => {

@@ -10,6 +10,8 @@ export interface ModelFile {
   readonly handle: ModelHandle;
   /** Its bytes. */
   read(): Promise<Uint8Array<ArrayBuffer>>;
+  /** @internal Forgets what was downloaded without a checksum, if it turns out to be no model: an error page, perhaps. */
+  discard?(): Promise<unknown>;
 }
 
 /** A model in a `Blob`, which may well be on disk. */

@@ -154,7 +154,8 @@ export class ModelStore {
     }
     const url = this.#runtime.resolve(model);
     const key = `url-${await sha256(new TextEncoder().encode(url.href))}`;
-    return this.#get({ key, url, note: {} }, onProgress, signal);
+    const file = await this.#get({ key, url, note: {} }, onProgress, signal);
+    return url.protocol === 'file:' ? file : { ...file, discard: () => this.#cache.delete(key) };
   }
 
   async #readRegistry(signal?: AbortSignal): Promise<Registry> {
