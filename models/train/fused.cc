@@ -59,12 +59,45 @@ struct Head {
   int64_t q_stride, kv_stride, queries, keys, width;
   bool causal;
   int64_t visible(int64_t i) const { return causal ? i + 1 : keys; }
+  int64_t span() const { return padded(keys); }
+  // Rows over the keys are filled up to whole vectors, so that no loop has a remainder.
+  static int64_t padded(int64_t n) { return (n + 7) / 8 * 8; }
 };
 
-// kT[c][j] = k[j][c], so that the loops over keys vectorise.
-void transpose(const float* k, int64_t stride, int64_t keys, int64_t width, float* out) {
-  for (int64_t j = 0; j < keys; ++j)
-    for (int64_t c = 0; c < width; ++c) out[c * keys + j] = k[j * stride + c];
+// kT[c][j] = k[j][c], rows `span` apart and filled up by zeros, so that the loops over keys vectorise.
+void transpose(const float* k, const Head& h, float* out) {
+  std::fill(out, out + h.width * h.span(), 0.0f);
+  for (int64_t j = 0; j < h.keys; ++j)
+    for (int64_t c = 0; c < h.width; ++c) out[c * h.span() + j] = k[j * h.kv_stride + c];
+}
+
+// out[0..8·Vectors) = Σ_i p[i·p_stride]·rows[i·stride..], the sums in registers: two of each, as additions wait for each other.
+template <int Vectors>
+void weighted_sum_of(const float* p, int64_t p_stride, const float* rows, int64_t stride, int64_t count, float* out) {
+  using Vector = float __attribute__((vector_size(32), aligned(4), may_alias));
+  Vector even[Vectors] = {}, odd[Vectors] = {};
+  const auto add = [&](int64_t i, Vector* sum) {
+    for (int v = 0; v < Vectors; ++v) sum[v] += p[i * p_stride] * reinterpret_cast<const Vector*>(rows + i * stride)[v];
+  };
+  int64_t i = 0;
+  for (; i + 2 <= count; i += 2) add(i, even), add(i + 1, odd);
+  if (i < count) add(i, even);
+  for (int v = 0; v < Vectors; ++v) reinterpret_cast<Vector*>(out)[v] = even[v] + odd[v];
+}
+
+// The same for n floats. All of attention, forward and backward, is made of it.
+void weighted_sum(const float* p, int64_t p_stride, const float* rows, int64_t stride, int64_t count, float* out, int64_t n) {
+  int64_t c = 0;
+  for (int64_t left; (left = (n - c) / 8) > 0; c += 8 * std::min<int64_t>(left, 5)) {
+    const auto sum = left >= 5 ? weighted_sum_of<5> : left == 4 ? weighted_sum_of<4> : left == 3 ? weighted_sum_of<3>
+                   : left == 2 ? weighted_sum_of<2> : weighted_sum_of<1>;
+    sum(p, p_stride, rows + c, stride, count, out + c);
+  }
+  for (; c < n; ++c) {
+    float sum = 0;
+    for (int64_t i = 0; i < count; ++i) sum += p[i * p_stride] * rows[i * stride + c];
+    out[c] = sum;
+  }
 }
 
 // Rounds n non-negative or signed numbers to `limit` steps of their maximum: what the engine's re-scaling R does to a row.
@@ -75,28 +108,29 @@ void round_row(const float* x, float* y, int64_t n, float limit) {
   for (int64_t j = 0; j < n; ++j) y[j] = std::nearbyint(x[j] * scale) * inverse;
 }
 
-// p[j] = ReLU(q·k_j·scale + b)^n + |δ| for the visible keys, or exp(q·k_j·scale - max) when degree is 0; returns Σp.
-// With `quantized`, scores and weights are rounded where the engine rounds them.
+// p[j] = ReLU(q·k_j·scale + b)^n + |δ| for the visible keys, or exp(q·k_j·scale - max) when degree is 0; returns Σp. p and u
+// are zero from there to the next whole vector. With `quantized`, scores and weights are rounded where the engine rounds them.
 float weights(const Head& h, const float* q, const float* kT, int64_t seen, float scale, int degree, float b, float delta,
               bool quantized, float* p, float* u) {
-  std::fill(u, u + seen, 0.0f);
-  for (int64_t c = 0; c < h.width; ++c) {
-    const float qc = q[c] * scale;
-    const float* row = kT + c * h.keys;
-    for (int64_t j = 0; j < seen; ++j) u[j] += qc * row[j];
-  }
+  const int64_t span = Head::padded(seen);
+  weighted_sum(q, 1, kT, h.span(), h.width, u, span);
   float sum = 0;
   if (degree == 0) {
+    for (int64_t j = 0; j < span; ++j) u[j] *= scale;
     float top = u[0];
     for (int64_t j = 1; j < seen; ++j) top = std::max(top, u[j]);
     for (int64_t j = 0; j < seen; ++j) sum += p[j] = std::exp(u[j] - top);
+    std::fill(p + seen, p + span, 0.0f);
   } else {
-    for (int64_t j = 0; j < seen; ++j) u[j] = std::max(u[j] + b, 0.0f);
+    for (int64_t j = 0; j < span; ++j) u[j] = std::max(u[j] * scale + b, 0.0f);
+    std::fill(u + seen, u + span, 0.0f);
     if (quantized) round_row(u, u, seen, 127);
-    std::copy(u, u + seen, p);
+    std::copy(u, u + span, p);
     for (int d = 1; d < degree; ++d)
-      for (int64_t j = 0; j < seen; ++j) p[j] *= u[j];
-    for (int64_t j = 0; j < seen; ++j) sum += p[j] += delta;
+      for (int64_t j = 0; j < span; ++j) p[j] *= u[j];
+    for (int64_t j = 0; j < span; ++j) p[j] += delta;
+    std::fill(p + seen, p + span, 0.0f);
+    for (int64_t j = 0; j < span; ++j) sum += p[j];
     if (quantized) round_row(p, p, seen, 127);
   }
   return sum;
@@ -126,84 +160,71 @@ void attention_forward(const float* q, int64_t q_stride, const float* k, const f
   const int64_t y_stride = heads * width;
   for_each_head(q, q_stride, k, v, kv_stride, q_off, k_off, sentences, heads, width, causal != 0,
                 [&](int64_t h, int64_t q0, int64_t, const Head& head) {
-                  transpose(head.k, kv_stride, head.keys, width, kT.data());
+                  transpose(head.k, head, kT.data());
                   for (int64_t i = 0; i < head.queries; ++i) {
                     const int64_t seen = head.visible(i);
                     const float sum = weights(head, head.q + i * q_stride, kT.data(), seen, scale, degree, b[h],
                                               std::fabs(delta[h]), quantized != 0, p, u);
                     float* out = y + (q0 + i) * y_stride + h * width;
-                    std::fill(out, out + width, 0.0f);
-                    for (int64_t j = 0; j < seen; ++j) {
-                      const float pj = p[j];
-                      const float* vj = head.v + j * kv_stride;
-                      for (int64_t c = 0; c < width; ++c) out[c] += pj * vj[c];
-                    }
+                    weighted_sum(p, 1, head.v, kv_stride, seen, out, width);
                     const float inv = 1.0f / sum;
                     for (int64_t c = 0; c < width; ++c) out[c] *= inv;
                   }
                 });
 }
 
-// Recomputes the weights instead of storing them: they are cheap and would fill the cache. dk, dv, db, dδ accumulate.
+// Recomputes the weights instead of keeping those of all layers. dk, dv are overwritten; db, dδ accumulate.
 void attention_backward(const float* q, int64_t q_stride, const float* k, const float* v, int64_t kv_stride, const int64_t* q_off,
                         const int64_t* k_off, int64_t sentences, int64_t heads, int64_t width, int causal, int degree,
                         int quantized, const float* b, const float* delta, const float* y, const float* dy, float* dq, float* dk, float* dv,
                         float* db, float* ddelta) {
-  std::vector<float> kT(kMaxLength * width), vT(kMaxLength * width), dkT(kMaxLength * width), dvT(kMaxLength * width);
-  float p[kMaxLength], u[kMaxLength], dp[kMaxLength];
+  std::vector<float> kT(kMaxLength * width), vT(kMaxLength * width), normal, scores;
+  float p[kMaxLength], u[kMaxLength];
   const float scale = 1.0f / std::sqrt(float(width));
   const int64_t y_stride = heads * width;
   for_each_head(
       q, q_stride, k, v, kv_stride, q_off, k_off, sentences, heads, width, causal != 0,
       [&](int64_t h, int64_t q0, int64_t k0, const Head& head) {
-        const int64_t keys = head.keys;
-        transpose(head.k, kv_stride, keys, width, kT.data());
-        transpose(head.v, kv_stride, keys, width, vT.data());
-        std::fill(dkT.begin(), dkT.begin() + keys * width, 0.0f);
-        std::fill(dvT.begin(), dvT.begin() + keys * width, 0.0f);
+        transpose(head.k, head, kT.data());
+        transpose(head.v, head, vT.data());
+        const float* dyh = dy + q0 * y_stride + h * width;
+        normal.resize(std::max<size_t>(normal.size(), head.queries * head.span()));  // p / Σp, (queries, span)
+        scores.resize(normal.size());                                                // gradient of q·k, likewise
         float db_head = 0, ddelta_head = 0;
         for (int64_t i = 0; i < head.queries; ++i) {
-          const int64_t seen = head.visible(i);
-          const float* qi = head.q + i * q_stride;
-          const float sum = weights(head, qi, kT.data(), seen, scale, degree, b[h], std::fabs(delta[h]), quantized != 0, p, u);
+          const int64_t seen = head.visible(i), span = Head::padded(seen);
+          const float sum = weights(head, head.q + i * q_stride, kT.data(), seen, scale, degree, b[h], std::fabs(delta[h]),
+                                    quantized != 0, p, u);
           const float* yi = y + (q0 + i) * y_stride + h * width;
-          const float* dyi = dy + (q0 + i) * y_stride + h * width;
+          const float* dyi = dyh + i * y_stride;
+          float *pi = normal.data() + i * head.span(), *dp = scores.data() + i * head.span();
           const float inv = 1.0f / sum;
           float dot = 0;
           for (int64_t c = 0; c < width; ++c) dot += dyi[c] * yi[c];
-          for (int64_t j = 0; j < seen; ++j) dp[j] = -dot;
-          for (int64_t c = 0; c < width; ++c) {
-            const float d = dyi[c], dn = d * inv;
-            const float* vc = vT.data() + c * keys;
-            float* dvc = dvT.data() + c * keys;
-            for (int64_t j = 0; j < seen; ++j) dp[j] += d * vc[j], dvc[j] += dn * p[j];
-          }
+          weighted_sum(dyi, 1, vT.data(), head.span(), width, dp, span);
+          for (int64_t j = 0; j < span; ++j) pi[j] = p[j] * inv, dp[j] = (dp[j] - dot) * inv;
+          std::fill(dp + seen, dp + span, 0.0f);
           if (degree == 0) {
-            for (int64_t j = 0; j < seen; ++j) dp[j] *= inv * p[j];
+            for (int64_t j = 0; j < span; ++j) dp[j] *= p[j];
           } else {
             float total = 0;
-            for (int64_t j = 0; j < seen; ++j) total += dp[j] *= inv;
+            for (int64_t j = 0; j < span; ++j) total += dp[j];
             ddelta_head += total;
             for (int d = 1; d < degree; ++d)
-              for (int64_t j = 0; j < seen; ++j) dp[j] *= u[j];
+              for (int64_t j = 0; j < span; ++j) dp[j] *= u[j];
             float bias = 0;
-            for (int64_t j = 0; j < seen; ++j) bias += dp[j] = u[j] > 0 ? dp[j] * degree : 0.0f;
+            for (int64_t j = 0; j < span; ++j) bias += dp[j] = u[j] > 0 ? dp[j] * degree : 0.0f;
             db_head += bias;
           }
-          float* dqi = dq + (q0 + i) * q_stride + h * width;
-          for (int64_t c = 0; c < width; ++c) {
-            const float* kc = kT.data() + c * keys;
-            float* dkc = dkT.data() + c * keys;
-            const float qc = qi[c] * scale;
-            float acc = 0;
-            for (int64_t j = 0; j < seen; ++j) acc += dp[j] * kc[j], dkc[j] += dp[j] * qc;
-            dqi[c] = acc * scale;
-          }
+          for (int64_t j = 0; j < span; ++j) dp[j] *= scale;
+          weighted_sum(dp, 1, head.k, kv_stride, seen, dq + (q0 + i) * q_stride + h * width, width);
         }
-        for (int64_t j = 0; j < keys; ++j) {
-          float* dkj = dk + (k0 + j) * kv_stride + h * width;
-          float* dvj = dv + (k0 + j) * kv_stride + h * width;
-          for (int64_t c = 0; c < width; ++c) dkj[c] = dkT[c * keys + j], dvj[c] = dvT[c * keys + j];
+        for (int64_t j = 0; j < head.keys; ++j) {
+          const int64_t first = head.causal ? j : 0, count = head.queries - first, place = first * head.span() + j;
+          weighted_sum(normal.data() + place, head.span(), dyh + first * y_stride, y_stride, count,
+                       dv + (k0 + j) * kv_stride + h * width, width);
+          weighted_sum(scores.data() + place, head.span(), head.q + first * q_stride, q_stride, count,
+                       dk + (k0 + j) * kv_stride + h * width, width);
         }
         db[h] += db_head;
         ddelta[h] += delta[h] < 0 ? -ddelta_head : ddelta_head;

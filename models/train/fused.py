@@ -1,4 +1,4 @@
-"""Autograd functions over fused.cc, compiled on first use with the machine's g++."""
+"""Autograd functions over fused.cc and product.cc, compiled on first use with the machine's g++."""
 
 import ctypes
 import hashlib
@@ -8,19 +8,20 @@ from pathlib import Path
 
 import torch
 
-SOURCE = Path(__file__).with_name("fused.cc")
+CPU = next((line for line in open("/proc/cpuinfo") if line.startswith(("flags", "Features"))), "")
+AVX2 = " avx2 " in CPU
+SOURCES = [Path(__file__).with_name(name) for name in (("fused.cc", "product.cc") if AVX2 else ("fused.cc",))]
 FLAGS = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", "-std=c++20"]
 
 
 def _load():
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "octavo" / "train"
     cache.mkdir(parents=True, exist_ok=True)
-    cpu = next((line for line in open("/proc/cpuinfo") if line.startswith("flags")), "")
-    key = hashlib.sha256(SOURCE.read_bytes() + " ".join(FLAGS).encode() + cpu.encode()).hexdigest()[:16]
-    library = cache / f"fused-{key}.so"
+    made_of = [source.read_bytes() for source in SOURCES] + [" ".join(FLAGS).encode(), CPU.encode()]
+    library = cache / f"fused-{hashlib.sha256(b''.join(made_of)).hexdigest()[:16]}.so"
     if not library.exists():
         partial = library.with_suffix(f".{os.getpid()}")
-        subprocess.run(["g++", *FLAGS, str(SOURCE), "-o", str(partial)], check=True)
+        subprocess.run(["g++", *FLAGS, *map(str, SOURCES), "-o", str(partial)], check=True)
         partial.replace(library)
     return ctypes.CDLL(str(library))
 
@@ -63,6 +64,30 @@ def int8(x):
 def int7(weight):
     """A weight matrix as the engine stores it: seven bits, one scale per output."""
     return FakeQuantize.apply(weight, 63.0) if Quantization.enabled else weight
+
+
+def multiply(a, b, out, add=False):
+    """out = a @ b, or += ; in integers of 12 bits where the CPU can (product.cc), which is faster than FP32."""
+    if not AVX2:
+        return torch.addmm(out, a, b, beta=int(add), out=out)
+    (m, k), n = a.shape, b.shape[1]
+    lib.product(ptr(a), L(a.stride(0)), L(a.stride(1)), ptr(b), L(b.stride(1)), L(b.stride(0)), ptr(out), L(m), L(n), L(k), I(add))
+    return out
+
+
+class Affine(torch.autograd.Function):
+    """x @ weightᵀ + bias."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias):
+        ctx.save_for_backward(x, weight)
+        return multiply(x, weight.t(), bias.expand(x.shape[0], -1).contiguous(), add=True)
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, weight = ctx.saved_tensors
+        dy = dy.contiguous()
+        return multiply(dy, weight, torch.empty_like(x)), multiply(dy.t(), x, torch.empty_like(weight)), dy.sum(0)
 
 
 class L1Norm(torch.autograd.Function):
@@ -132,7 +157,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     """Σ over rows of the label-smoothed loss of hidden @ embeddingᵀ, with its gradients computed at once, chunk by chunk,
     so that the (rows × vocabulary) logits never leave the cache. Returns (loss sum, plain cross-entropy sum)."""
 
-    CHUNK = 256
+    CHUNK = 384
 
     @staticmethod
     def forward(ctx, hidden, embedding, target, smoothing):
@@ -142,11 +167,11 @@ class SmoothedCrossEntropy(torch.autograd.Function):
         for start in range(0, hidden.shape[0], SmoothedCrossEntropy.CHUNK):
             h = hidden[start : start + SmoothedCrossEntropy.CHUNK]
             t = target[start : start + SmoothedCrossEntropy.CHUNK]
-            logits = h @ embedding.t()
+            logits = multiply(h, embedding.t(), hidden.new_empty(h.shape[0], embedding.shape[0]))
             total += lib.smoothed_cross_entropy(ptr(logits), ptr(t), L(h.shape[0]), L(embedding.shape[0]), F(smoothing), F(1.0),
                                                 ctypes.byref(plain))
-            torch.mm(logits, embedding, out=dh[start : start + h.shape[0]])
-            de.addmm_(logits.t(), h)
+            multiply(logits, embedding, dh[start : start + h.shape[0]])
+            multiply(logits.t(), h, de, add=True)
         ctx.save_for_backward(dh, de)
         return hidden.new_tensor(total), hidden.new_tensor(plain.value)
 

@@ -32,6 +32,7 @@ def arguments(argv=None):
     parser.add_argument("--data", type=Path, help="folder written by prepare.py (default: the cache folder of the pair)")
     parser.add_argument("--run", type=Path, help="checkpoint folder (default: <data>/run)")
     parser.add_argument("--seed-model", type=Path, help="safetensors to start from when there is no checkpoint")
+    parser.add_argument("--seed-tokens", type=float, default=0, help="target tokens that the seed has been trained on")
     parser.add_argument("--seed-run", type=Path, help="run whose averaged weights to start from when there is no checkpoint")
     parser.add_argument("--quantized", action="store_true", help="imitate the engine's INT8 rounding (see finetune.py)")
     parser.add_argument("--fresh", action="store_true", help="ignore an existing checkpoint")
@@ -109,6 +110,7 @@ def restore(args, model, flat, shared):
     if args.seed_run:
         shared.values.copy_(torch.load(args.seed_run / "checkpoint.pt")["average"])
     shared.average.copy_(shared.values)
+    shared.progress[TOKENS] = args.seed_tokens
     if args.seed_run:
         return f"seeded with the averaged weights of {args.seed_run}"
     return f"seeded from {args.seed_model}" if args.seed_model else "new model"

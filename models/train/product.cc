@@ -1,0 +1,244 @@
+// Matrix products of a training step on integers of 12 bits: C = A·Bᵀ with FP32 in and out.
+//
+// The rows of A and B are quantised a block of 256 inputs at a time, each to ±2895 steps of its own maximum, multiplied exactly
+// (vpmaddwd: 16 products in one instruction, FP32 has 8), and accumulated in FP32 from block to block. What is lost, one part in
+// ten thousand of a row's spread, is far below the noise of a gradient; what is won is 1.3 to 1.6 times the rate of FP32.
+// One thread, AVX2. Compiled on first use by fused.py.
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace {
+
+constexpr int kDepth = 256;       // inputs of one block
+constexpr float kLimit = 2895;    // 256·2895² < 2^31: a block cannot overflow
+constexpr int kRows = 6;          // of A in one tile
+constexpr int kColumns = 16;      // rows of B in one tile: 6·2 accumulators, 2 operands, 2 temporaries fill the 16 registers
+constexpr int64_t kBlock = 384;   // rows of A that stay in the second-level cache, packed
+
+// A matrix whose element (row, input) is at data[row·row_stride + input·input_stride]; one of the strides is 1.
+struct Matrix {
+  const float* data;
+  int64_t rows, row_stride, input_stride;
+};
+
+// Panels of `Height` rows: [panel][input / 2][row][2]. An odd number of inputs is filled up by zeros.
+template <int Height>
+struct Panels {
+  std::vector<int16_t> values;
+  std::vector<float> steps;  // of each row: real number = value · step
+
+  static int64_t count(int64_t rows) { return (rows + Height - 1) / Height; }
+  void reserve(int64_t rows) {
+    values.resize(count(rows) * Height * kDepth);
+    steps.resize(count(rows) * Height);
+  }
+};
+
+__m256 absolute(__m256 x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); }
+
+__m256i lanes_below(int64_t n) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(std::min<int64_t>(n, 8))),
+                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+float largest(__m256 x) {
+  __m128 m = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+  return _mm_cvtss_f32(_mm_max_ss(m, _mm_shuffle_ps(m, m, 1)));
+}
+
+float inverse_step(float max) { return max > 0 ? kLimit / max : 0.0f; }
+
+// Two rows of INT32 as pairs of INT16: low halves from a, high halves from b.
+__m256i pairs(__m256i a, __m256i b) { return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xAA); }
+
+// Sixteen floats of one row, quantised, as eight pairs in order.
+__m256i quantized16(const float* x, __m256 scale, int64_t left) {
+  __m256 lo, hi;
+  if (left >= 16) {
+    lo = _mm256_loadu_ps(x), hi = _mm256_loadu_ps(x + 8);
+  } else {
+    lo = _mm256_maskload_ps(x, lanes_below(left)), hi = _mm256_maskload_ps(x + 8, lanes_below(left - 8));
+  }
+  const __m256i packed = _mm256_packs_epi32(_mm256_cvtps_epi32(_mm256_mul_ps(lo, scale)),
+                                            _mm256_cvtps_epi32(_mm256_mul_ps(hi, scale)));
+  return _mm256_permute4x64_epi64(packed, 0xD8);
+}
+
+void transpose8(__m256i r[8]) {
+  __m256i t[8], u[8];
+  for (int i = 0; i < 4; ++i) {
+    t[2 * i] = _mm256_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm256_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    u[4 * i + 0] = _mm256_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
+    u[4 * i + 1] = _mm256_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
+    u[4 * i + 2] = _mm256_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
+    u[4 * i + 3] = _mm256_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    r[i] = _mm256_permute2x128_si256(u[i], u[i + 4], 0x20);
+    r[i + 4] = _mm256_permute2x128_si256(u[i], u[i + 4], 0x31);
+  }
+}
+
+// Panels are packed in parts of at most eight rows.
+template <int Height>
+constexpr int kPartRows = std::min(Height, 8);
+constexpr int kParts = 8;  // packed at once
+
+// The pairs of one part: six of them, or eight.
+template <int Height>
+void store_pairs(int16_t* out, __m256i x) {
+  if constexpr (kPartRows<Height> == 8) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), x);
+  } else {
+    static_assert(kPartRows<Height> == 6);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(x));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 8), _mm256_extracti128_si256(x, 1));
+  }
+}
+
+// Packs up to eight rows whose inputs are contiguous.
+template <int Height>
+void pack_contiguous(const Matrix& m, int64_t row, int64_t rows, int64_t input, int64_t depth, int16_t* out, float* steps) {
+  __m256 scale[8];
+  for (int64_t i = 0; i < rows; ++i) {
+    const float* x = m.data + (row + i) * m.row_stride + input;
+    __m256 max = _mm256_setzero_ps();
+    int64_t k = 0;
+    for (; k + 8 <= depth; k += 8) max = _mm256_max_ps(max, absolute(_mm256_loadu_ps(x + k)));
+    if (k < depth) max = _mm256_max_ps(max, absolute(_mm256_maskload_ps(x + k, lanes_below(depth - k))));
+    const float top = largest(max);
+    steps[i] = top / kLimit;
+    scale[i] = _mm256_set1_ps(inverse_step(top));
+  }
+  for (int64_t k = 0; k < depth; k += 16) {
+    __m256i r[8];
+    for (int64_t i = 0; i < 8; ++i)
+      r[i] = i < rows ? quantized16(m.data + (row + i) * m.row_stride + input + k, scale[i], depth - k) : _mm256_setzero_si256();
+    transpose8(r);
+    const int64_t valid = std::min<int64_t>(8, (depth - k + 1) / 2);
+    for (int64_t p = 0; p < valid; ++p)
+      store_pairs<Height>(out + (k + 2 * p) * Height, r[p]);
+  }
+}
+
+// Packs several parts where the rows lie side by side, element (row, input) at data[input·input_stride + row]: input after input,
+// because rows of memory that are a power of two apart throw each other out of the cache.
+template <int Height>
+void pack_strided(const Matrix& m, int64_t row, int64_t rows, int64_t input, int64_t depth, int16_t* const* out,
+                  float* const* steps) {
+  const float* x = m.data + input * m.input_stride + row;
+  const int parts = static_cast<int>((rows + kPartRows<Height> - 1) / kPartRows<Height>);
+  __m256i mask[kParts];
+  __m256 scale[kParts];
+  for (int v = 0; v < parts; ++v) {
+    mask[v] = lanes_below(std::min<int64_t>(rows - v * kPartRows<Height>, kPartRows<Height>));
+    scale[v] = _mm256_setzero_ps();
+  }
+  const auto load = [&](int64_t k, int v) { return _mm256_maskload_ps(x + k * m.input_stride + v * kPartRows<Height>, mask[v]); };
+  for (int64_t k = 0; k < depth; ++k)
+    for (int v = 0; v < parts; ++v) scale[v] = _mm256_max_ps(scale[v], absolute(load(k, v)));
+  for (int v = 0; v < parts; ++v) {
+    alignas(32) float top[8];
+    _mm256_store_ps(top, scale[v]);
+    for (int i = 0; i < kPartRows<Height>; ++i) steps[v][i] = top[i] / kLimit;
+    for (float& t : top) t = inverse_step(t);
+    scale[v] = _mm256_load_ps(top);
+  }
+  const auto quantized = [&](int64_t k, int v) {
+    return k < depth ? _mm256_cvtps_epi32(_mm256_mul_ps(load(k, v), scale[v])) : _mm256_setzero_si256();
+  };
+  for (int64_t k = 0; k < depth; k += 2)
+    for (int v = 0; v < parts; ++v)
+      store_pairs<Height>(out[v] + k * Height, pairs(quantized(k, v), quantized(k + 1, v)));
+}
+
+// All panels of rows first..first+rows, for inputs input..input+depth.
+template <int Height>
+void pack(const Matrix& m, int64_t first, int64_t rows, int64_t input, int64_t depth, Panels<Height>& panels) {
+  const int64_t panel_size = (depth + 1) / 2 * 2 * Height;
+  std::fill(panels.steps.begin(), panels.steps.end(), 0.0f);
+  for (int64_t row = 0; row < rows; row += kParts * kPartRows<Height>) {
+    int16_t* out[kParts];
+    float* steps[kParts];
+    for (int v = 0; v < kParts; ++v) {
+      const int64_t start = row + v * kPartRows<Height>;
+      out[v] = panels.values.data() + start / Height * panel_size + start % Height * 2;
+      steps[v] = panels.steps.data() + start;
+    }
+    const int64_t here = std::min<int64_t>(rows - row, kParts * kPartRows<Height>);
+    if (m.input_stride != 1) {
+      pack_strided<Height>(m, first + row, here, input, depth, out, steps);
+    } else {
+      for (int64_t v = 0; v * kPartRows<Height> < here; ++v)
+        pack_contiguous<Height>(m, first + row + v * kPartRows<Height>, std::min<int64_t>(here - v * kPartRows<Height>, kPartRows<Height>),
+                                input, depth, out[v], steps[v]);
+    }
+  }
+}
+
+// One tile: c[i][j] (+)= Σ_k a[i][k]·b[j][k] · step_a[i] · step_b[j], for `rows` × `columns` of the 6 × 16.
+template <size_t... I>
+void tile(const int16_t* a, const int16_t* b, int64_t pair_count, const float* step_a, const float* step_b, float* c, int64_t stride,
+          int64_t rows, int64_t columns, bool add, std::index_sequence<I...>) {
+  // Every index is a constant, so that the sums live in registers.
+  __m256i low[kRows], high[kRows];
+  ((low[I] = high[I] = _mm256_setzero_si256()), ...);
+  for (int64_t p = 0; p < pair_count; ++p, a += 2 * kRows, b += 2 * kColumns) {
+    const __m256i b0 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));
+    const __m256i b1 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + 16));
+    const auto multiply_row = [&](const int16_t* pair, __m256i& l, __m256i& h) {
+      const __m256i ai = _mm256_castps_si256(_mm256_broadcast_ss(reinterpret_cast<const float*>(pair)));
+      // In place and row after row: left to itself the compiler interleaves the rows, runs out of registers, and spills the sums.
+      asm("vpaddd %1, %0, %0" : "+x"(l) : "x"(_mm256_madd_epi16(ai, b0)));
+      asm("vpaddd %1, %0, %0" : "+x"(h) : "x"(_mm256_madd_epi16(ai, b1)));
+    };
+    (multiply_row(a + 2 * I, low[I], high[I]), ...);
+  }
+  const __m256 sb[2] = {_mm256_loadu_ps(step_b), _mm256_loadu_ps(step_b + 8)};
+  const auto write = [&](int64_t i, __m256i sums, int half) {
+    if (i >= rows) return;
+    float* out = c + i * stride + 8 * half;
+    const __m256 y = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), _mm256_mul_ps(_mm256_set1_ps(step_a[i]), sb[half]));
+    if (columns >= kColumns) {
+      _mm256_storeu_ps(out, add ? _mm256_add_ps(_mm256_loadu_ps(out), y) : y);
+    } else {
+      const __m256i mask = lanes_below(columns - 8 * half);
+      _mm256_maskstore_ps(out, mask, add ? _mm256_add_ps(_mm256_maskload_ps(out, mask), y) : y);
+    }
+  };
+  ((write(I, low[I], 0), write(I, high[I], 1)), ...);
+}
+
+}  // namespace
+
+// C (m × n, rows n apart) = A·Bᵀ, or += with `add`; k inputs. A's element (i, k) is at a[i·a_row + k·a_input], B's likewise.
+extern "C" void product(const float* a, int64_t a_row, int64_t a_input, const float* b, int64_t b_row, int64_t b_input, float* c,
+                        int64_t m, int64_t n, int64_t k, int add) {
+  static Panels<kRows> left;
+  static Panels<kColumns> right;
+  left.reserve(kBlock);
+  right.reserve(n);
+  const Matrix A{a, m, a_row, a_input}, B{b, n, b_row, b_input};
+  for (int64_t input = 0; input < k; input += kDepth) {
+    const int64_t depth = std::min<int64_t>(kDepth, k - input), pair_count = (depth + 1) / 2;
+    pack<kColumns>(B, 0, n, input, depth, right);
+    for (int64_t first = 0; first < m; first += kBlock) {
+      const int64_t rows = std::min(kBlock, m - first);
+      pack<kRows>(A, first, rows, input, depth, left);
+      for (int64_t j = 0; j < n; j += kColumns)
+        for (int64_t i = 0; i < rows; i += kRows)
+          tile(left.values.data() + i * pair_count * 2, right.values.data() + j * pair_count * 2, pair_count, left.steps.data() + i,
+               right.steps.data() + j, c + (first + i) * n + j, n, rows - i, n - j, add != 0 || input > 0,
+               std::make_index_sequence<kRows>{});
+    }
+  }
+}
