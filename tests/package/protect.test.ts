@@ -52,6 +52,7 @@ describe('what is masked', () => {
     ['Call +49 (0)30 123456-78 or (555) 123-4567 today', 'Call ⟦0⟧ or ⟦1⟧ today'],
     ['Pay DE89 3704 0044 0532 0130 00 by 4111 1111 1111 1111', 'Pay ⟦0⟧ by ⟦1⟧'],
     ['The file report_2024-01-01 is new', 'The file ⟦0⟧ is new'],
+    ['Use std::vector for 1e-9, 6.02e23 or 2^10 now', 'Use ⟦0⟧ for ⟦1⟧, ⟦2⟧ or ⟦3⟧ now'],
   ])('%s', (text, expected) => {
     expect(masked(text)).toBe(expected);
   });
@@ -115,6 +116,9 @@ describe('what comes back', () => {
     ],
     ['a lost number', 'It has 37 members.', 'Es hat Mitglieder.', 'Es hat 37 Mitglieder.'],
     ['another format', 'It costs 1,234.5 now.', 'Es kostet jetzt 1.234,5.', 'Es kostet jetzt 1.234,5.'],
+    ['less than one', 'It is .75 now.', 'Es ist jetzt 75.', 'Es ist jetzt .75.'],
+    ['less than one, in full', 'It is .75 now.', 'Es ist jetzt 0,75.', 'Es ist jetzt 0,75.'],
+    ['numbers side by side', 'A{x} 7 b', '7 ⟦0⟧ b', '7 {x} b'],
     ['a range', 'Takes 10-20 days.', 'Dauert 10 bis 20 Tage.', 'Dauert 10 bis 20 Tage.'],
     ['an afternoon', 'Come at 3:05 pm.', 'Komm um 15.05 Uhr.', 'Komm um 15.05 Uhr.'],
     ['a number in words', 'Twelve days.', '12 Tage.', '12 Tage.'],
@@ -135,6 +139,17 @@ describe('what comes back', () => {
     expect(seen).toEqual([['Fine.', 'It has 2,200,112 members and ⟦0⟧.'], ['It has ⟦5⟧ members and ⟦6⟧.']]);
     expect(result.map(({ text }) => text)).toEqual(['Fine.', 'Es hat 2,200,112 members and {x}.']);
     expect(result[1]?.problems).toEqual([]);
+  });
+
+  test('a second attempt masks signs with their numbers, if they got lost', async () => {
+    const seen: string[] = [];
+    const forgetful: TranslateTexts = (texts) => {
+      seen.push(...texts);
+      return Promise.resolve(texts.map((text) => text.replace(/[$%°]C?/g, '')));
+    };
+    const source = 'Pay $5, 19 % of it, at -5 °C to {x}%.';
+    expect((await translateOne(source, forgetful))?.text).toBe('Pay $5, 19 % of it, at -5 °C to {x}.');
+    expect(seen[1]).toBe('Pay ⟦5⟧, ⟦6⟧ of it, at ⟦7⟧ to ⟦8⟧%.');
   });
 
   test('an alignment decides where a lost thing goes', () => {

@@ -19,7 +19,7 @@ export interface NumberDifferences {
 }
 
 const number =
-  /(?:(?<![^\s(])[-+−](?=\p{Nd}))?(?:(?<!\p{Nd})\p{Nd}{1,3}(?:[ \u00a0\u2009\u202f]\p{Nd}{3})+(?!\p{Nd})(?:[.,]\p{Nd}+)?|\p{Nd}+(?:[.,:/\-–'’]\p{Nd}+)*)/gu;
+  /(?:(?<![^\s(])[-+−](?=\p{Nd})|(?<![^\s(])\.(?=\p{Nd}))?(?:(?<!\p{Nd})\p{Nd}{1,3}(?:[ \u00a0\u2009\u202f]\p{Nd}{3})+(?!\p{Nd})(?:[.,]\p{Nd}+)?|\p{Nd}+(?:[.,:/\-–'’]\p{Nd}+)*)/gu;
 const clock = /(\d{1,2})(?:[:.](\d\d))?\s?p\.?\s?m\b/giu;
 
 /** Finds the numbers of a text, except in the passages that are to be skipped. */
@@ -46,7 +46,12 @@ const signOf = (written: string) => (/^[-+−]/.exec(written)?.[0] ?? '').replac
 
 /** 1990 is not 19.90, but 1,990 may be 1990 or 1.990. */
 function formsOf(written: string): string[] {
-  const parts = signOf(written) + written.replace(/^\P{Nd}/u, '').replace(/\P{Nd}/gu, ' ');
+  const parts =
+    signOf(written) +
+    written
+      .replace(/^\./, '0.')
+      .replace(/^\P{Nd}/u, '')
+      .replace(/\P{Nd}/gu, ' ');
   const merged = parts.replace(/(?<=^[-+]?)\p{Nd}{1,3}(?: \p{Nd}{3})+(?!\p{Nd})/u, (groups) =>
     groups.replaceAll(' ', ''),
   );

@@ -99,6 +99,7 @@ const patterns: [EntityKind, RegExp, sign: RegExp][] = [
     /[$:]/,
   ],
   ['code', /(?<![\p{L}\p{N}_.$-])(?:[A-Za-z_$][\w$]*(?:\.|::|->))*[A-Za-z_$][\w$]*\(\)/gu, /\(\)/],
+  ['code', /(?<![\p{L}\p{N}_:])(?:[A-Za-z_]\w*::)+[A-Za-z_]\w*(?:\(\))?/gu, /\w::/],
   [
     'code',
     /(?<![\p{L}\p{N}_-])(?:--[a-z][\w-]*(?:=[\w./-]+)?|(?:[A-Za-z]\w*\.)*(?=\w*[A-Za-z])_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+(?:-[A-Za-z0-9]+)*_*(?:\.\w+)*)(?![\p{L}\p{N}_-])/gu,
@@ -116,6 +117,8 @@ const patterns: [EntityKind, RegExp, sign: RegExp][] = [
     /(?<![\p{L}\p{N}_-])(?=[A-Z-]*\d)(?=[\d-]*[A-Z])[A-Z\d]+(?:-[A-Z\d]+)*(?![\p{L}\p{N}_]|-\p{L})/gu,
     /\d/,
   ],
+  // 1e-9, 2^10
+  ['code', /(?<![\p{L}\p{N}.,])\d+(?:[.,]\d+)?(?:[eE][-+]?\d+|\^-?\d+)(?![\p{L}\p{N}])/gu, /\d[eE^]/],
   ['code', /(?<![\p{L}\p{N}-])\d{4}-\d\d-\d\dT\d\d:[\d:.]*\d(?:Z|[-+]\d\d:?\d\d)?(?![\p{L}\p{N}])/gu, /\dT/],
   // IPv6 and MAC addresses, which unlike a time have letters in them or two colons in a row.
   [

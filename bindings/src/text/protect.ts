@@ -80,7 +80,7 @@ export function prepare(sentence: string, options: ProtectOptions = {}): Masked 
   if (!hasWords(sentence, [...found, ...numbers])) return verbatim(sentence, kept);
   if (options.maskNumbers) {
     const more = numbers.slice(0, maxMasks - kept.length);
-    kept.push(...more.map(({ start, end }) => keep('number', start, end, sentence.slice(start, end))));
+    kept.push(...more.map((number) => withSign(number, sentence, kept)));
     kept.sort((a, b) => a.start - b.start);
   }
 
@@ -149,6 +149,15 @@ const keep = (kind: EntityKind, start: number, end: number, value: string): Kept
   value,
   objects: [],
 });
+
+/** A number with the sign beside it, unless that belongs to something else: $5, 5 %, 20 °C. */
+function withSign({ start, end }: NumberToken, sentence: string, others: readonly Kept[]): Kept {
+  const from = start - (/[$€£¥]$/.test(sentence.slice(0, start)) ? 1 : 0);
+  const to = end + (/^[ \u00a0]?(?:[€%]|°[CF]?)(?![\p{L}\p{N}])/u.exec(sentence.slice(end))?.[0].length ?? 0);
+  const isFree = !others.some((other) => other.start < to && from < other.end);
+  const [first, last] = isFree ? [from, to] : [start, end];
+  return keep('number', first, last, sentence.slice(first, last));
+}
 
 /** The fixed translation of a term as found in the text, with a capital if only the sentence's start gave it one. */
 function translationOf(found: string, start: number, terms: ReadonlyMap<string, string>): string {

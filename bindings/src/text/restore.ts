@@ -94,6 +94,8 @@ export function restore(translation: string | AlignedTranslation, prepared: Mask
     problems.push({ kind: known ? 'doubled' : 'invented', text: text.slice(start, end) });
   }
 
+  for (const sign of lostSigns(prepared.masked, text)) problems.push({ kind: 'missing', text: sign });
+
   if (missing.length) repairs.push(...insertions(text, alignment, prepared, missing, [...found, ...numbers]));
   repairs.push(...lineBreaks(text, prepared, repairs));
   return finish(text, alignment, prepared, inOrder(repairs), problems);
@@ -139,9 +141,9 @@ function replacement(
   // Between two marks one blank is enough: the left one gives it.
   const gap = left && text[start - 1] === '⟧' ? '' : left;
   // What is part of a word in the source, as the 2 of m², gets no blank between.
-  const isWord = (character: string) => /[\p{L}\p{N}]/u.test(character);
-  const before = isWord(masked.charAt(place[0] - 1)) && /[\p{L}\p{N}] $/u.test(text.slice(0, start)) ? 1 : 0;
-  const after = isWord(masked.charAt(place[1])) && /^ [\p{L}\p{N}]/u.test(text.slice(end)) ? 1 : 0;
+  const letter = /\p{L}/u;
+  const before = letter.test(masked.charAt(place[0] - 1)) && /\p{L} $/u.test(text.slice(0, start)) ? 1 : 0;
+  const after = letter.test(masked.charAt(place[1])) && /^ \p{L}/u.test(text.slice(end)) ? 1 : 0;
   return { start: start - before, end: end + after, text: gap + value + right, item, lead: gap.length };
 }
 
@@ -153,6 +155,17 @@ function deletion(text: string, { start, end }: { start: number; end: number }):
   // What the mark kept apart must not become one.
   const between = /\p{N}$/u.test(before) && /^\p{N}/u.test(after) ? ' ' : '';
   return { start: start - left, end: end + right, text: between };
+}
+
+/** Signs beside numbers that a translation lacks, for which another attempt is worth its while: 5 is not $5, or 5 %. */
+function lostSigns(source: string, target: string): string[] {
+  const signs = /[$€£¥%°]/g;
+  const left: string[] = target.match(signs) ?? [];
+  return Array.from(source.match(signs) ?? []).filter((sign) => {
+    const at = left.indexOf(sign);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
 }
 
 /** The number that most likely was meant: the most common digits at the start and the end. */
