@@ -134,16 +134,17 @@ async function blockedDuring(work: () => Promise<unknown>): Promise<number> {
   const tasks = traceEvents.filter(
     ({ name, pid, tid }) => name === 'ThreadControllerImpl::RunTask' && pid === main?.pid && tid === main.tid,
   );
-  expect(tasks.length).toBeGreaterThan(10);
   return tasks.reduce((sum, { tdur = 0 }) => sum + Math.max(0, tdur / 1000 - 50), 0);
 }
 
 test('long texts and documents do not block the page', async () => {
-  const spin = () =>
+  const calculate = () =>
     page.evaluate(() => {
-      for (const end = performance.now() + 1000; performance.now() < end; );
+      let sum = 0;
+      for (let i = 0; i < 5e8; ++i) sum += Math.sqrt(i);
+      return sum;
     });
-  expect(await blockedDuring(spin)).toBeGreaterThan(100);
+  expect(await blockedDuring(calculate)).toBeGreaterThan(100);
 
   const translateAndAbort = () =>
     page.evaluate(async () => {
