@@ -119,6 +119,8 @@ describe('what comes back', () => {
     ['less than one', 'It is .75 now.', 'Es ist jetzt 75.', 'Es ist jetzt .75.'],
     ['less than one, in full', 'It is .75 now.', 'Es ist jetzt 0,75.', 'Es ist jetzt 0,75.'],
     ['numbers side by side', 'A{x} 7 b', '7 ⟦0⟧ b', '7 {x} b'],
+    ['apart, with another one lost there', 'A note{x} {y} b', 'Eine Note ⟦0⟧ b', 'Eine Note{x} {y} b'],
+    ['apart, with another one lost before', '{y} note{x} b', 'Note ⟦1⟧ b', '{y} Note{x} b'],
     ['a range', 'Takes 10-20 days.', 'Dauert 10 bis 20 Tage.', 'Dauert 10 bis 20 Tage.'],
     ['an afternoon', 'Come at 3:05 pm.', 'Komm um 15.05 Uhr.', 'Komm um 15.05 Uhr.'],
     ['a number in words', 'Twelve days.', '12 Tage.', '12 Tage.'],

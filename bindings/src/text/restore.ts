@@ -97,6 +97,7 @@ export function restore(translation: string | AlignedTranslation, prepared: Mask
   for (const sign of lostSigns(prepared.masked, text)) problems.push({ kind: 'missing', text: sign });
 
   if (missing.length) repairs.push(...insertions(text, alignment, prepared, missing, [...found, ...numbers]));
+  repairs.push(...closings(text, prepared, repairs));
   repairs.push(...lineBreaks(text, prepared, repairs));
   return finish(text, alignment, prepared, inOrder(repairs), problems);
 }
@@ -140,11 +141,24 @@ function replacement(
   const right = apart(masked.charAt(place[1]), text.charAt(end), value.slice(-1)) ? ' ' : '';
   // Between two marks one blank is enough: the left one gives it.
   const gap = left && text[start - 1] === '⟧' ? '' : left;
-  // What is part of a word in the source, as the 2 of m², gets no blank between.
+  return { start, end, text: gap + value + right, item, lead: gap.length };
+}
+
+/** Closes the gaps beside what is part of a word in the source, as the 2 of m² is; unless something else is put there. */
+function closings(text: string, { masked }: Masked, repairs: readonly Repair[]): Repair[] {
   const letter = /\p{L}/u;
-  const before = letter.test(masked.charAt(place[0] - 1)) && /\p{L} $/u.test(text.slice(0, start)) ? 1 : 0;
-  const after = letter.test(masked.charAt(place[1])) && /^ \p{L}/u.test(text.slice(end)) ? 1 : 0;
-  return { start: start - before, end: end + after, text: gap + value + right, item, lead: gap.length };
+  return repairs.flatMap((own): Repair[] => {
+    const { item, start, end } = own;
+    if (!item?.value || start === end) return [];
+    const [from, to] = item.masked;
+    const gaps: number[] = [];
+    if (letter.test(masked.charAt(from - 1)) && /\p{L} $/u.test(text.slice(Math.max(0, start - 2), start)))
+      gaps.push(start - 1);
+    if (letter.test(masked.charAt(to)) && /^ \p{L}/u.test(text.slice(end, end + 2))) gaps.push(end);
+    return gaps
+      .filter((at) => !repairs.some((other) => other !== own && other.start <= at + 1 && at <= other.end))
+      .map((at) => ({ start: at, end: at + 1, text: '' }));
+  });
 }
 
 /** Takes a mark out, and a blank that would be one too many. */
