@@ -1,12 +1,5 @@
 // The engine counts bytes of UTF-8, JavaScript counts code units of UTF-16: from one to the other.
 
-/** How many bytes a text takes in UTF-8. A lone surrogate counts as U+FFFD, as encoders write it. */
-export function utf8Length(text: string): number {
-  let bytes = 0;
-  for (let i = 0; i < text.length; i += unitsAt(text, i)) bytes += bytesAt(text, i);
-  return bytes;
-}
-
 /**
  * Turns byte offsets into a text's UTF-8 form into UTF-16 offsets.
  * The offsets must not decrease; one inside a character is moved to its start, one past the end to the end.
@@ -25,23 +18,9 @@ export function utf16Offsets(text: string, byteOffsets: ArrayLike<number>): numb
   return offsets;
 }
 
-/** Turns UTF-16 offsets, which must not decrease, into byte offsets into the text's UTF-8 form. */
-export function utf8Offsets(text: string, utf16: ArrayLike<number>): number[] {
-  const offsets: number[] = [];
-  let units = 0;
-  let bytes = 0;
-  for (const wanted of Array.from(utf16)) {
-    while (units < text.length && units + unitsAt(text, units) <= wanted) {
-      bytes += bytesAt(text, units);
-      units += unitsAt(text, units);
-    }
-    offsets.push(bytes);
-  }
-  return offsets;
-}
-
 const unitsAt = (text: string, i: number) => ((text.codePointAt(i) ?? 0) > 0xffff ? 2 : 1);
 
+/** A lone surrogate counts as U+FFFD, as encoders write it. */
 function bytesAt(text: string, i: number): number {
   const code = text.codePointAt(i) ?? 0;
   return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;

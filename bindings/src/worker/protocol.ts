@@ -39,7 +39,6 @@ export interface LoadedInfo {
   wasmBytes: number;
   modelBytes: number;
   memoryBytes: number;
-  maxTokens: number;
   /** The model's own description, as JSON. */
   description: string;
 }

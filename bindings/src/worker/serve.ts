@@ -126,8 +126,7 @@ async function load(scope: Scope, { model, variant, kernel }: Request & { type: 
 function describe(engine: Loaded) {
   const { kernel, description, modelBytes } = engine.translator.info();
   const { variant, wasmBytes } = engine;
-  const { maxTokens } = engine.translator;
-  return { variant, kernel, wasmBytes, modelBytes, memoryBytes: memoryOf(engine), maxTokens, description };
+  return { variant, kernel, wasmBytes, modelBytes, memoryBytes: memoryOf(engine), description };
 }
 
 const memoryOf = ({ module }: Engine): number => (module.HEAPU8 as Uint8Array).buffer.byteLength;
