@@ -49,6 +49,16 @@ describe('formats', () => {
     expect(decodeText(new Uint8Array())).toBe('');
   });
 
+  test.each([
+    ['<meta charset="iso-8859-2">', 'Łódź', [0xa3, 0xf3, 0x64, 0xbc]],
+    ['<meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS">', '本', [0x96, 0x7b]],
+    ["<?xml version='1.0' encoding='windows-1251'?>", 'Да', [0xc4, 0xe0]],
+    ['<meta charset="no-such-thing">', 'Grüße', [0x47, 0x72, 0xfc, 0xdf, 0x65]],
+  ])('%s is believed', (head, text, bytes) => {
+    const file = new Uint8Array([...new TextEncoder().encode(head), ...bytes]);
+    expect(decodeText(file)).toBe(head + text);
+  });
+
   test('what is not text is refused', () => {
     const { below } = seeded(1);
     const noise = Uint8Array.from({ length: 2000 }, () => below(256));
@@ -156,6 +166,17 @@ test('HTML in portions is HTML as a whole', async () => {
   expect(await translateDocument(documentTranslator(alignedReverse), 'html', html)).toBe(
     await whole.translateHTML(html),
   );
+});
+
+test.each([
+  ['<meta charset="iso-8859-1">', '<meta charset="utf-8">'],
+  ['<meta content="text/html; charset=windows-1252">', '<meta content="text/html; charset=utf-8">'],
+  ["<?xml encoding='latin1'?>", "<?xml encoding='utf-8'?>"],
+  ['<meta charset="UTF-8">', '<meta charset="UTF-8">'],
+])('HTML is written in UTF-8, and %s says so', async (before, after) => {
+  const rest = '<p>The house</p><p>charset=iso-8859-1</p>';
+  const translator = documentTranslator(identity);
+  expect(await translateDocument(translator, 'html', before + rest)).toBe(after + rest);
 });
 
 describe('with the real model', () => {

@@ -39,9 +39,13 @@ export class NotTextError extends Error {
   override readonly name = 'NotTextError';
 }
 
+/** Where HTML and XML name their encoding. */
+export const charset =
+  /^([^]{0,1024}?(?:<meta\b[^>]*?\bcharset\s*=\s*|<\?xml\b[^>]*?\bencoding\s*=\s*)["']?\s*)([\w:-]+)/i;
+
 /**
- * The text of a file: UTF-8, UTF-16 with a byte order mark, or, as in many subtitles, Windows-1252. A byte order mark
- * stays at its beginning. Throws a `NotTextError` if the bytes are not text.
+ * The text of a file: UTF-8, UTF-16 with a byte order mark, the encoding that it names, or, as in many subtitles,
+ * Windows-1252. A byte order mark stays at its beginning. Throws a `NotTextError` if the bytes are not text.
  */
 export function decodeText(bytes: Uint8Array): string {
   const decode = (encoding: string, fatal: boolean) =>
@@ -54,6 +58,11 @@ export function decodeText(bytes: Uint8Array): string {
       text = decode('utf-8', true);
     } catch {
       text = decode('windows-1252', false);
+      try {
+        text = decode(charset.exec(text)?.[2] ?? '', false);
+      } catch {
+        // It names none, or one that nobody knows.
+      }
     }
   }
   if (isText(text)) return text;

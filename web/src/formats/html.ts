@@ -1,8 +1,9 @@
 // HTML: the translator itself keeps its markup. A large document is cut where no sentence and no element can be hurt.
+import { charset } from './detect.js';
 import type { DocumentOptions, DocumentTranslator } from './document.js';
 import { translateSections } from './document.js';
 
-/** Translates HTML; every tag stays, only the document's language becomes the other one. */
+/** Translates HTML; every tag stays, only the document's language becomes the other one, and its encoding ours. */
 export async function translateHTMLDocument(
   translator: DocumentTranslator,
   html: string,
@@ -15,9 +16,15 @@ export async function translateHTMLDocument(
   );
   const { sourceLanguage, targetLanguage } = translator;
   const language = /^([^]*?<html\b[^>]*?\blang\s*=\s*["']?)([A-Za-z]{2,3})(?:-[\w-]+)?/i;
-  return translated.replace(language, (written, before: string, tag: string) =>
-    targetLanguage && sourceLanguage?.split('-')[0] === tag.toLowerCase() ? before + targetLanguage : written,
-  );
+  return translated
+    .replace(language, (written, before: string, tag: string) =>
+      targetLanguage && sourceLanguage?.split('-')[0] === tag.toLowerCase()
+        ? before + targetLanguage
+        : written,
+    )
+    .replace(charset, (written, before: string, name: string) =>
+      /^utf-?8$/i.test(name) ? written : `${before}utf-8`,
+    );
 }
 
 // What must be seen as a whole: comments, and elements whose content is not, or not always, to be translated.
