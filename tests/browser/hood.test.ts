@@ -31,7 +31,7 @@ const script = `
     window.translator = await Translator.create({ sourceLanguage: 'en', targetLanguage: 'de' });
   };`;
 const html = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Hood</title>
-  <link rel="icon" href="icon.svg"><link rel="stylesheet" href="tokens.css"><link rel="stylesheet" href="main.css">
+  <link rel="icon" href="icon.svg"><link rel="stylesheet" href="style.css"><link rel="stylesheet" href="main.css">
   <script type="module" src="main.js"></script><main><h1>Hood</h1><div></div></main></html>`;
 
 let site: Site;
@@ -50,7 +50,8 @@ beforeAll(async () => {
     logLevel: 'warning',
   });
   await writeFile(join(fixture, 'index.html'), html);
-  for (const name of ['src/tokens.css', 'public/icon.svg'])
+  const styles = ['style', 'tokens', 'controls', 'book', 'dialogs'].map((name) => `src/${name}.css`);
+  for (const name of [...styles, 'public/icon.svg'])
     await copyFile(join(root, 'web', name), join(fixture, basename(name)));
   site = await new Site({ '/': fixture, '/dist/': join(root, 'dist') }).start();
   browser = await launch();
@@ -129,22 +130,38 @@ describe('attention', () => {
   test.each(['light', 'dark'])('can be read in the %s theme', async (theme) => {
     await openPanel();
     await page.evaluate((value) => (document.documentElement.dataset.theme = value), theme);
-    await page.waitForTimeout(50);
-    const contrasts = await page.locator('.hood-heat tbody td').evaluateAll((all) =>
-      all.map((cell) => {
-        const { color, backgroundColor } = getComputedStyle(cell);
-        const [a, b] = [color, backgroundColor].map((text) => {
-          const [red = 0, green = 0, blue = 0] = (text.match(/\d+/g) ?? []).map((part) => {
-            const value = Number(part) / 255;
-            return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-          });
-          return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
-        }) as [number, number];
-        return Math.max(a, b) / Math.min(a, b);
-      }),
-    );
-    expect(Math.min(...contrasts)).toBeGreaterThanOrEqual(4.5);
     await picture(page, `hood-${theme}`);
+    const [contrasts, grounds] = await page.locator('.hood-heat tbody td').evaluateAll((all) => {
+      const pixel = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+      const paint = (colour: string) => {
+        if (pixel) pixel.fillStyle = colour;
+        pixel?.fillRect(0, 0, 1, 1);
+        return [...(pixel?.getImageData(0, 0, 1, 1).data ?? [])].slice(0, 3);
+      };
+      const luminance = (colour: string) => {
+        const [red = 0, green = 0, blue = 0] = paint(colour).map((part) => {
+          const value = part / 255;
+          return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+      };
+      const contrast = (cell: Element) => {
+        const { color, backgroundColor } = getComputedStyle(cell);
+        const [a, b] = [luminance(color), luminance(backgroundColor)];
+        return Math.max(a, b) / Math.min(a, b);
+      };
+      const own = all.map(contrast);
+      // And on whatever a sentence might bring.
+      const warm = all.find((cell) => cell.classList.contains('hood-warm')) as HTMLElement;
+      const grounds = Array.from({ length: 101 }, (_, share) => {
+        warm.style.setProperty('--share', `${String(share)}%`);
+        own.push(contrast(warm));
+        return paint(getComputedStyle(warm).backgroundColor).join();
+      });
+      return [own, grounds] as const;
+    });
+    expect(Math.min(...contrasts)).toBeGreaterThanOrEqual(4.5);
+    expect(new Set(grounds).size).toBeGreaterThan(90); // from the one colour to the other, step by step
   });
 });
 

@@ -1,11 +1,9 @@
 // What the panel under the hood computes and says; how it looks and works is tested in a browser.
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { type Colour, css, luminance, mix, textOn } from '../../web/src/hood/colours.js';
 import { pieceText } from '../../web/src/hood/dom.js';
 import { parameterCount } from '../../web/src/hood/size.js';
 import { fill, hoodStrings } from '../../web/src/hood/strings.js';
-import { seeded } from '../package/fake-translators.js';
 import { inRepository } from '../package/tiny-model.js';
 
 test('the parameters are those of the model file', () => {
@@ -23,17 +21,6 @@ test('the parameters are those of the model file', () => {
 test('a shape that is not known gives no number', () => {
   expect(parameterCount({})).toBeUndefined();
   expect(parameterCount({ shape: { vocabulary: 8000, width: 'wide' } })).toBeUndefined();
-});
-
-test('text can be read on any colour', () => {
-  const { random } = seeded(5);
-  const any = (): Colour => [random(), random(), random()];
-  for (let i = 0; i < 2000; ++i) {
-    const colour = mix(any(), any(), random());
-    const [light, dark] = [luminance(colour), textOn(colour) === '#fff' ? 1 : 0].sort((a, b) => b - a);
-    expect(((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05)).toBeGreaterThanOrEqual(4.5);
-  }
-  expect(css(mix([0, 0, 0], [1, 1, 1], 0.5))).toBe('rgb(128 128 128)');
 });
 
 test.each([

@@ -1,6 +1,5 @@
 // The attention of the decoder to the source, as a table whose cells are coloured by the integers in them.
 import type { Inspection } from 'octavo';
-import { type Colour, colourOf, css, mix, textOn } from './colours.js';
 import { make } from '../dom.js';
 import { pieceText } from './dom.js';
 import { type HoodStrings, fill, number } from './strings.js';
@@ -9,8 +8,6 @@ import { type HoodStrings, fill, number } from './strings.js';
 export interface AttentionMap {
   readonly element: HTMLElement;
   show(inspection: Inspection): void;
-  /** Takes over the colours of another theme. */
-  recolour(): void;
 }
 
 const allHeads = -1;
@@ -63,18 +60,6 @@ export function createAttentionMap(strings: HoodStrings): AttentionMap {
     select.value = before;
   };
 
-  const paint = () => {
-    const [low, high]: [Colour, Colour] = [colourOf(element, '--surface'), colourOf(element, '--accent')];
-    const most = Math.max(1, ...weights.flat());
-    cells.forEach((row, i) => {
-      row.forEach((cell, j) => {
-        const colour = mix(low, high, (weights[i]?.[j] ?? 0) / most);
-        cell.style.backgroundColor = css(colour);
-        cell.style.color = weights[i]?.[j] ? textOn(colour) : 'var(--muted)';
-      });
-    });
-  };
-
   const point = (row: number, column: number) => {
     const piece = (pieces: readonly string[] | undefined, i: number) =>
       pieceText(pieces?.[i] ?? '', strings.end);
@@ -98,7 +83,13 @@ export function createAttentionMap(strings: HoodStrings): AttentionMap {
     if (!inspection) return;
     weights = weightsOf(inspection, Number(layer.value), Number(head.value));
     const label = (piece: string) => make('span', {}, pieceText(piece, strings.end));
-    cells = weights.map((row) => row.map((weight) => make('td', { tabindex: -1 }, String(weight))));
+    const most = Math.max(1, ...weights.flat());
+    const cellOf = (weight: number) => {
+      const cell = make('td', { tabindex: -1, class: weight ? 'hood-warm' : '' }, String(weight));
+      cell.style.setProperty('--share', `${String((100 * weight) / most)}%`);
+      return cell;
+    };
+    cells = weights.map((row) => row.map(cellOf));
     const headings = inspection.source.map((piece) => make('th', { scope: 'col' }, label(piece)));
     const rows = cells.map((row, i) =>
       make('tr', {}, make('th', { scope: 'row' }, label(inspection?.target[i] ?? '')), ...row),
@@ -119,13 +110,12 @@ export function createAttentionMap(strings: HoodStrings): AttentionMap {
     cells[0]?.[0]?.setAttribute('tabindex', '0');
     place.replaceChildren(table);
     point(...at);
-    paint();
   };
 
   const placeOf = (target: EventTarget | null): readonly [number, number] | undefined => {
-    const cell = target instanceof Element ? target.closest('tbody td') : null;
-    const row = cells.findIndex((own) => own.some((other) => other === cell));
-    return row < 0 ? undefined : [row, cells[row]?.findIndex((other) => other === cell) ?? 0];
+    const cell = (target as Element).closest<HTMLTableCellElement>('tbody td');
+    const row = cell?.closest('tr');
+    return cell && row ? [row.rowIndex - 1, cell.cellIndex - 1] : undefined;
   };
   place.addEventListener('pointerover', ({ target }) => {
     const found = placeOf(target);
@@ -177,6 +167,5 @@ export function createAttentionMap(strings: HoodStrings): AttentionMap {
       );
       draw();
     },
-    recolour: paint,
   };
 }

@@ -84,11 +84,6 @@ export function createHood(strings: HoodStrings): Hood {
     visible = entries.some(({ isIntersecting }) => isIntersecting);
     plan();
   }).observe(element);
-  const recolour = () => {
-    if (!inside.hidden) attention.recolour();
-  };
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
-  new MutationObserver(recolour).observe(document.documentElement, { attributes: true });
 
   return {
     element,

@@ -47,8 +47,8 @@ export function createMeters(strings: HoodStrings): Meters {
     'aria-label': strings.speed,
   });
   speed.element.append(plot);
-  const rates: number[] = [];
-  const times: number[] = [];
+  let rates: number[] = [];
+  let times: number[] = [];
 
   /** A bar of two parts, as long as its share of the largest. */
   const bar = (name: string, engine: number, model: number, most: number) => {
@@ -130,10 +130,8 @@ export function createMeters(strings: HoodStrings): Meters {
     },
     measured(milliseconds, tokens) {
       if (!(milliseconds > 0) || !(tokens > 0)) return;
-      rates.push((1000 * tokens) / milliseconds);
-      times.push(milliseconds);
-      if (rates.length > kept) rates.shift();
-      if (times.length > kept) times.shift();
+      rates = [...rates, (1000 * tokens) / milliseconds].slice(-kept);
+      times = [...times, milliseconds].slice(-kept);
     },
   };
 }

@@ -98,8 +98,8 @@ export function createScaleChart(
   const draw = () => {
     const bottom = height - margin.bottom;
     chart.setAttribute('viewBox', `0 0 ${String(width)} ${String(height)}`);
-    chart.style.width = `${String(width)}px`;
-    chart.style.height = `${String(height)}px`;
+    chart.setAttribute('width', String(width));
+    chart.setAttribute('height', String(height));
     const text = (at: number, top: number, content: string, anchor = 'middle') =>
       svg('text', { x: at.toFixed(1), y: top.toFixed(1), 'text-anchor': anchor }, content);
     const grid = svg('g', { class: 'hood-grid' });

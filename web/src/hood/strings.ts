@@ -106,8 +106,7 @@ export const hoodStrings: { readonly en: HoodStrings; readonly de: HoodStrings }
     size: 'Größe',
     inInt8: 'INT8, hier',
     inFP32: 'dasselbe in FP32',
-    smaller:
-      '{parameters} Parameter; Maschine {engine}, Modell {model}: {n}-mal kleiner als mit je vier Byte',
+    smaller: '{parameters} Parameter; Engine {engine}, Modell {model}: {n}-mal kleiner als mit je vier Byte',
     waiting: 'Übersetzen Sie einen Satz, um hineinzusehen.',
     failed: 'Dieser Satz lässt sich nicht zeigen: {reason}',
     end: 'Ende',
@@ -130,8 +129,8 @@ export const hoodStrings: { readonly en: HoodStrings; readonly de: HoodStrings }
     station: 'Station',
     stations: {
       embedding: 'Einbettung',
-      attention: 'nach der Selbst-Aufmerksamkeit',
-      cross: 'nach der Kreuz-Aufmerksamkeit',
+      attention: 'nach der Selbstaufmerksamkeit',
+      cross: 'nach der Kreuzaufmerksamkeit',
       ffn: 'nach dem Feed-Forward-Netz',
       norm: 'letzte L1-Norm',
     },
