@@ -1,9 +1,18 @@
 import { fileURLToPath } from 'node:url';
 
+/** Vite wraps late imports in code that loads their styles and dependencies ahead. There are none, so it need not come along. */
+const plainImports = {
+  name: 'plain-imports',
+  enforce: 'pre',
+  load: (id) =>
+    id.endsWith('vite/preload-helper.js') ? 'export const __vitePreload = (load) => load();' : undefined,
+};
+
 /** The page uses the npm package as it is published, from dist/. */
 export default {
   base: './', // works under any path
   resolve: { alias: { octavo: fileURLToPath(new URL('../dist/index.js', import.meta.url)) } },
+  plugins: [plainImports],
   worker: { format: 'es' },
   build: {
     target: 'es2022',

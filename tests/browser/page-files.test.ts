@@ -3,7 +3,16 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { type Site, launch, picture } from './harness.js';
-import { expectAccessible, pageSite, settled, translate, visitReady } from './page-harness.js';
+import {
+  cardIs,
+  download,
+  expectAccessible,
+  pageSite,
+  settled,
+  translate,
+  visit,
+  visitReady,
+} from './page-harness.js';
 
 let site: Site;
 let browser: Browser;
@@ -40,11 +49,24 @@ test('a text file becomes the text, and its translation is saved', async () => {
   expect(content).toMatch(/^\S.+\n\n\S.+\n$/);
 });
 
+test("a text file's line ends and byte order mark come back", async () => {
+  await open('windows.txt', '\uFEFFThe house is small.\r\n\r\nThe garden is large.\r\n');
+  await settled(page);
+  expect(await page.inputValue('#source')).toBe('The house is small.\n\nThe garden is large.\n');
+  expect((await saved('#save')).content).toMatch(/^\uFEFF\S.+[^\r]\r\n\r\n\S.+[^\r]\r\n$/);
+  // What is written after that is no longer that file.
+  await page.click('#clear');
+  await translate(page, 'The house.\nThe garden.');
+  const { name, content } = await saved('#save');
+  expect(name).toBe('octavo.de.txt');
+  expect(content).not.toMatch(/\r|\uFEFF/);
+});
+
 test('subtitles keep their times; closing brings back what was written before', async () => {
   await translate(page, 'Before.');
   const srt =
     '1\n00:00:01,000 --> 00:00:02,500\nGood morning!\n\n2\n00:00:03,000 --> 00:00:04,000\n<i>Where is the train?</i>\n';
-  await open('film.srt', srt);
+  await open('film.en.srt', srt);
   await page.waitForSelector('#document .primary');
   expect(await page.textContent('#document')).toContain('Subtitles (SRT)');
   await expectAccessible(page);
@@ -73,6 +95,28 @@ test('HTML and Markdown keep their markup', async () => {
   expect(markdown.name).toBe('readme.de.md');
   expect(markdown.content).toMatch(/^# .+\n\n- .+\n\n```\nconst x = 1;\n```\n$/);
   await page.click('#document .icon-only');
+});
+
+test('a document that waits for the model leaves its download in sight, and a long one its tools', async () => {
+  const { page: first } = await visit(browser, site.url());
+  const inSight = async (selector: string) => {
+    const box = await first.locator(selector).boundingBox();
+    return box !== null && box.y >= 0 && box.y + box.height <= 800;
+  };
+  await cardIs(first, 'needed');
+  const buffer = Buffer.from('The garden is large.\n\n'.repeat(100));
+  await first.setInputFiles('#file', { name: 'long.md', mimeType: 'text/markdown', buffer });
+  await first.waitForSelector('#document:not([hidden])');
+  expect(await inSight('#card .primary')).toBe(true);
+  await picture(first, 'document-waiting');
+  await download(first);
+  await first.waitForSelector('#document .primary');
+  await first.evaluate(() => {
+    scrollTo(0, 300);
+  });
+  expect(await inSight('#copy')).toBe(true);
+  await picture(first, 'document-long');
+  await first.context().close();
 });
 
 test('a file can be dropped anywhere', async () => {

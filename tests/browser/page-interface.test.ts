@@ -47,10 +47,14 @@ test('the history keeps what rested, finds it, brings it back, and forgets it', 
   expect(await page.locator('.entries .entry').count()).toBe(2);
   await expectAccessible(page);
   await picture(page, 'history');
+  // Said inside of the dialog: nothing else is read out while it is open.
+  const said = () => page.textContent('dialog [role="status"]');
   await page.fill('dialog input[type="search"]', 'CAT barks');
   expect(await page.locator('.entries .entry').count()).toBe(1);
+  expect(await said()).toBe('1 found');
   await page.fill('dialog input[type="search"]', 'nowhere');
   expect(await page.textContent('.entries')).toContain('Nothing found');
+  expect(await said()).toBe('Nothing found.');
   await page.fill('dialog input[type="search"]', 'cat');
   await page.click('.entries .entry');
   expect(await translation(page)).toContain(first);
@@ -62,6 +66,41 @@ test('the history keeps what rested, finds it, brings it back, and forgets it', 
   await translate(page, 'Nobody will remember this.');
   await page.waitForTimeout(2700);
   expect(await page.evaluate(() => localStorage.getItem('octavo.history'))).toBeNull();
+});
+
+test('a long history leaves its search and its foot in sight', async () => {
+  await page.evaluate(() => {
+    const entry = { source: 'en', target: 'de', text: 'The cat sleeps.', translation: 'Die Katze schläft.' };
+    const entries = Array.from({ length: 200 }, (_, time) => ({ ...entry, time }));
+    localStorage.setItem('octavo.history', JSON.stringify(entries));
+  });
+  await page.click('#open-history');
+  await page.locator('.entries .entry').last().scrollIntoViewIfNeeded();
+  const { height } = page.viewportSize() ?? { height: 0 };
+  for (const part of ['input[type="search"]', 'footer button', 'header button']) {
+    const box = await page.locator(`dialog ${part}`).boundingBox();
+    expect(box?.y).toBeGreaterThan(0);
+    expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThan(height);
+  }
+  await picture(page, 'history-long');
+  await page.click('dialog footer button');
+  await page.keyboard.press('Escape');
+});
+
+test('the same message twice is a message twice', async () => {
+  const said: string[] = [];
+  await page.exposeFunction('heard', (message: string) => said.push(message.trim()));
+  await page.evaluate(() => {
+    const status = document.querySelector('#status');
+    const tell = () => {
+      (window as unknown as { heard: (text: string) => void }).heard(status?.textContent ?? '');
+    };
+    new MutationObserver(tell).observe(status ?? document.body, { childList: true });
+  });
+  await translate(page, 'The first.');
+  await translate(page, 'The second.');
+  await page.waitForFunction(() => document.querySelector('#status')?.textContent.startsWith('Translation'));
+  expect(said.filter((message) => message === 'Translation is ready.').length).toBeGreaterThanOrEqual(2);
 });
 
 test('light and dark: as the system, or as chosen, and without violations', async () => {
@@ -167,6 +206,16 @@ test('a phone of 360 pixels: nothing sticks out, everything is large enough to t
   await picture(phone, 'phone-german');
   expect(complaintsOnPhone).toEqual([]);
   await phone.context().close();
+});
+
+test('at 320 pixels, or at four times the size, nothing is lost', async () => {
+  await page.setViewportSize({ width: 320, height: 256 });
+  for (const language of ['de', 'en']) {
+    await page.selectOption('#interface', language);
+    await expectNoSidewaysScrolling(page);
+    await picture(page, `narrow-${language}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
 });
 
 test('a tablet', async () => {

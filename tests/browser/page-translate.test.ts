@@ -179,6 +179,22 @@ describe('sentences and words', () => {
     await picture(page, 'aligned-words');
   });
 
+  test('the whole of a word can be pointed at, to the end of its last letter', async () => {
+    const { edges, word } = await page.evaluate(() => {
+      const words = document.querySelectorAll('.sentence')[1]?.firstChild as Text;
+      const [word = ''] = /^\p{L}+/u.exec(words.data) ?? [];
+      const range = document.createRange();
+      range.setStart(words, 0);
+      range.setEnd(words, word.length);
+      const { left, right, top, height } = range.getBoundingClientRect();
+      return { edges: [left + 1, right - 1].map((x) => [x, top + height / 2] as const), word };
+    });
+    for (const edge of edges) {
+      await page.mouse.move(...edge);
+      expect(await highlighted('target-words')).toEqual([word]);
+    }
+  });
+
   test('the source lights up its translation', async () => {
     const box = await page.locator('#source').boundingBox();
     await page.mouse.move((box?.x ?? 0) + 80, (box?.y ?? 0) + 28);
@@ -215,7 +231,7 @@ test('copies, clears, and swaps only where there is a model', async () => {
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(translated);
   expect(await page.getAttribute('#swap', 'aria-disabled')).toBe('true');
   await page.click('#swap', { force: true }); // it is there to say why
-  expect(await page.textContent('#toasts')).toContain('no model from German to English');
+  expect(await page.textContent('#toasts')).toContain('no model for German → English');
   await expectAccessible(page);
   await picture(page, 'swap-not-available');
   expect(await page.inputValue('#source')).toBe('Good evening.');
@@ -223,6 +239,9 @@ test('copies, clears, and swaps only where there is a model', async () => {
   expect(await translation(page)).toBe('');
   expect(await page.inputValue('#source')).toBe('');
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('source');
+  await page.keyboard.press('Control+z'); // by mistake, perhaps
+  expect(await page.inputValue('#source')).toBe('Good evening.');
+  expect(await translation(page)).toBe(translated);
 });
 
 test('with a model for the way back, swapping makes the translation the original', async () => {
@@ -262,6 +281,14 @@ test('takes a text and a language from the address, and takes the text out of it
     expect(other.url()).toBe(site.url('/'));
     await other.context().close();
   }
+  const { page: open } = await visit(browser, site.url('/'));
+  await cardIs(open, 'needed');
+  await open.goto(site.url('/#text=Once%20more.')); // which does not load it again
+  await open.waitForFunction(
+    () => document.querySelector<HTMLTextAreaElement>('#source')?.value === 'Once more.',
+  );
+  expect(open.url()).toBe(site.url('/'));
+  await open.context().close();
   const { page: other } = await visit(browser, site.url('/?text=Hello&to=fr'));
   expect(await other.textContent('#toasts')).toContain('French');
   await other.context().close();

@@ -90,7 +90,7 @@ export function startAlternatives(
     stop = mine;
     opened = index;
     const word = offset === undefined ? undefined : wordAt(entry, offset);
-    const heading = make('p', { class: 'heading', role: 'presentation' }, strings().alternativesOf);
+    const heading = make('p', { class: 'heading', role: 'presentation' }, strings().alternatives);
     const show = (...children: HTMLElement[]) => {
       menu.replaceChildren(heading, ...children);
       place(index, word);

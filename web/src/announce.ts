@@ -1,10 +1,12 @@
 // Telling the reader: quietly to a screen reader, or visibly at the foot of the page.
-import { button, byId, make, setText } from './dom.js';
+import { button, byId, iconButton, make } from './dom.js';
 import { strings } from './language.js';
 
-/** For screen readers only; says what the page shows elsewhere. */
+/** For screen readers only; says what the page shows elsewhere, even if it is the same once more. */
 export function announce(text: string): void {
-  setText(byId('status'), text);
+  // While a dialog is open, nothing outside of it is read out.
+  const place = document.querySelector('dialog [role="status"]') ?? byId('status');
+  place.textContent = text === place.textContent ? `${text}\u00a0` : text;
 }
 
 /** A message that goes away by itself, with something to do about it. Those with an action stay longer. */
@@ -20,7 +22,12 @@ export function toast(text: string, action?: { label: string; run: () => void })
     };
     message.append(button(action.label, act, { kind: 'plain' }));
   }
-  message.append(button('', dismiss, { kind: 'quiet icon-only', symbol: 'clear', hint: strings().close }));
+  message.append(iconButton('clear', strings().close, dismiss));
   byId('toasts').replaceChildren(message);
-  setTimeout(dismiss, action ? 15_000 : 6_000);
+  // Nobody is hurried who is about to read or to press it.
+  const leave = () => {
+    if (!message.matches(':hover, :focus-within')) dismiss();
+    else setTimeout(leave, 1000);
+  };
+  setTimeout(leave, action ? 15_000 : 6_000);
 }

@@ -1,7 +1,7 @@
 // The card on the right-hand page as long as there is nothing that could translate: says what is needed, and gets it.
 import { announce, toast } from './announce.js';
 import { button, byId, make } from './dom.js';
-import { bytes, inEveryLanguage, languageName, percent, strings } from './language.js';
+import { bytes, inEveryLanguage, pairName, percent, strings } from './language.js';
 import type { Session, State, Trouble } from './session.js';
 
 const leafCount = 8;
@@ -36,9 +36,6 @@ export function startCard(session: Session): void {
     // Whoever pressed a button of the card goes on from its next one, or reads on.
     if (hadFocus) (card.querySelector('button') ?? byId('source')).focus();
   };
-
-  const pairOf = ({ source, target }: { source: string; target: string }) =>
-    `${languageName(source)} → ${languageName(target)}`;
 
   const heading = (text: string) => make('h2', {}, text);
   const download = (label: string) =>
@@ -75,7 +72,7 @@ export function startCard(session: Session): void {
       case 'unavailable':
         show(
           heading(words.unavailableTitle),
-          make('p', {}, words.unavailable(languageName(state.source), languageName(state.target))),
+          make('p', {}, strings().unavailable(pairName(state.source, state.target))),
         );
         break;
       case 'needed': {
@@ -84,7 +81,7 @@ export function startCard(session: Session): void {
         show(
           sheet.element,
           heading(outdated ? words.updateTitle : words.title),
-          make('p', {}, outdated ? words.updateText(pairOf(model)) : words.text(pairOf(model))),
+          make('p', {}, (outdated ? words.updateText : words.text)(pairName(model.source, model.target))),
           download(
             loaded > 0 ? words.resume(bytes(model.bytes - loaded)) : words.download(bytes(model.bytes)),
           ),
@@ -112,7 +109,7 @@ export function startCard(session: Session): void {
         show(
           heading(words.failed),
           make('p', { role: 'alert' }, words[state.trouble satisfies Trouble]),
-          button(words.retry, () => void session.download(), { kind: 'primary' }),
+          button(strings().retry, () => void session.download(), { kind: 'primary' }),
         );
         break;
       case 'ready':

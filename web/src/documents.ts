@@ -1,6 +1,6 @@
 // A document: shown on the left, translated as a whole with its structure kept, and saved under a new name.
 import { toast } from './announce.js';
-import { button, byId, make, setText } from './dom.js';
+import { button, byId, iconButton, make, setText } from './dom.js';
 import { saveFile, translatedName } from './files.js';
 import type { Format } from './formats/index.js';
 import { bytes, inEveryLanguage, percent, strings } from './language.js';
@@ -33,9 +33,12 @@ export class Documents {
   readonly #target: TargetPane;
   readonly #live: Live;
   readonly #strip = byId('document');
+  readonly #bar = make('progress', { max: 1 });
+  readonly #note = make('span', { class: 'muted' });
   #open: Document | undefined;
   #before = '';
-  #name: string | undefined;
+  /** The file that the text came from, and what a text field does not keep of it. */
+  #origin: { name: string; mark: string; lineEnd: string } | undefined;
   #stop = new AbortController();
 
   constructor(session: Session, source: SourcePane, target: TargetPane, live: Live) {
@@ -45,7 +48,7 @@ export class Documents {
     this.#live = live;
     // A text that was begun anew is no longer that of the file.
     source.field.addEventListener('input', () => {
-      if (source.text === '') this.#name = undefined;
+      if (source.text === '') this.#origin = undefined;
     });
     session.addEventListener('change', () => {
       if (session.translator && this.#open) void this.#translate(this.#open);
@@ -72,9 +75,10 @@ export class Documents {
     const format = detectFormat(file.name, text);
     this.close();
     if (format === 'text' && text.length <= preview) {
-      this.#source.text = text;
+      const [, mark = '', content = ''] = /^(\uFEFF?)([^]*)$/.exec(text) ?? [];
+      this.#source.text = content;
       this.#source.field.focus();
-      this.#name = file.name;
+      this.#origin = { name: file.name, mark, lineEnd: /\r\n?|\n/.exec(content)?.[0] ?? '\n' };
       return;
     }
     this.#before = this.#source.text;
@@ -90,6 +94,7 @@ export class Documents {
 
   /** Puts the document away; what was written before comes back. */
   close(): void {
+    this.#origin = undefined;
     if (!this.#open) return;
     this.#stop.abort();
     this.#open = undefined;
@@ -107,9 +112,13 @@ export class Documents {
 
   /** Saves the translation, under the name of the file that the original came from. */
   save(): void {
-    const name = this.#open?.name ?? this.#name ?? 'octavo.txt';
-    const language = this.#session.translator?.targetLanguage ?? '';
-    if (this.translation) saveFile(translatedName(name, language), this.translation);
+    const { translation } = this;
+    const { translator } = this.#session;
+    if (!translation || !translator) return;
+    const { name, mark, lineEnd } = this.#origin ?? { name: 'octavo.txt', mark: '', lineEnd: '\n' };
+    const text = this.#open ? translation : mark + translation.replaceAll('\n', lineEnd);
+    const { sourceLanguage, targetLanguage } = translator;
+    saveFile(translatedName(this.#open?.name ?? name, sourceLanguage, targetLanguage), text);
   }
 
   async #translate(document: Document): Promise<void> {
@@ -149,10 +158,8 @@ export class Documents {
   }
 
   #progress(): void {
-    const bar = this.#strip.querySelector('progress');
-    if (bar) bar.value = this.#open?.done ?? 0;
-    const status = this.#strip.querySelector('.muted');
-    if (status) setText(status, this.#status());
+    this.#bar.value = this.#open?.done ?? 0;
+    setText(this.#note, this.#status());
   }
 
   #render(): void {
@@ -171,9 +178,9 @@ export class Documents {
       this.#source.field.focus();
     };
     const buttons = make('span', { class: 'buttons' });
-    if (ready) buttons.append(button(words.save, save, { kind: 'primary', symbol: 'save' }));
-    buttons.append(button('', close, { kind: 'quiet icon-only', symbol: 'clear', hint: words.close }));
-    const progress = make('progress', { max: 1, 'aria-label': words.translating('') });
+    if (ready) buttons.append(button(strings().save, save, { kind: 'primary', symbol: 'save' }));
+    buttons.append(iconButton('clear', words.close, close));
+    this.#bar.ariaLabel = words.translating('');
     this.#strip.replaceChildren(
       make(
         'span',
@@ -181,8 +188,8 @@ export class Documents {
         make('strong', { dir: 'auto' }, opened.name),
         ` ${words.kinds[opened.format]} · ${bytes(opened.text.length)}`,
       ),
-      make('span', { class: 'muted' }, this.#status()),
-      ...(ready ? [] : [progress]),
+      this.#note,
+      ...(ready ? [] : [this.#bar]),
       buttons,
     );
     this.#progress();

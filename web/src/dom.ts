@@ -55,6 +55,10 @@ export function button(
   return element;
 }
 
+/** A button that is only an icon; the hint says what it does. */
+export const iconButton = (symbol: string, hint: string, action: () => void): HTMLButtonElement =>
+  button('', action, { kind: 'quiet icon-only', symbol, hint });
+
 /** Changes a text only if it is another one, so that nothing is laid out or read out for nothing. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;

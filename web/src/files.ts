@@ -48,11 +48,11 @@ export function openFile(): void {
   byId('file').click();
 }
 
-/** The name for a translation: `report.md` becomes `report.de.md`. */
-export function translatedName(name: string, language: string): string {
+/** The name for a translation: `report.md` becomes `report.de.md`, and so does `report.en.md`. */
+export function translatedName(name: string, from: string, to: string): string {
   const dot = name.lastIndexOf('.');
   const [base, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '.txt'];
-  return `${base}.${language}${extension}`;
+  return `${base.endsWith(`.${from}`) ? base.slice(0, -from.length - 1) : base}.${to}${extension}`;
 }
 
 /** Saves a text as a file. */

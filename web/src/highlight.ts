@@ -41,12 +41,15 @@ export function offsetAt(x: number, y: number): { node: Node; offset: number } |
   return position ? { node: position.offsetNode, offset: position.offset } : undefined;
 }
 
+/** The character at a point; `offset` is the place between characters that is nearest to it. */
+export const characterAt = (node: Text, offset: number, x: number, y: number): number =>
+  offset > 0 && isOn(node, { start: offset - 1, end: offset }, x, y, 0) ? offset - 1 : offset;
+
 /** Whether a point lies on a passage of a text node, give or take a little. */
-export function isOn(node: Text, { start, end }: Passage, x: number, y: number): boolean {
+export function isOn(node: Text, { start, end }: Passage, x: number, y: number, slack = 4): boolean {
   const range = document.createRange();
   range.setStart(node, Math.max(0, start));
   range.setEnd(node, Math.min(node.length, end));
-  const slack = 4;
   return Array.from(range.getClientRects()).some(
     ({ left, right, top, bottom }) =>
       x >= left - slack && x <= right + slack && y >= top - slack && y <= bottom + slack,

@@ -2,7 +2,7 @@
 import type { RegistryModel } from 'octavo';
 import { toast } from './announce.js';
 import { byId, make } from './dom.js';
-import { inEveryLanguage, languageName, strings } from './language.js';
+import { inEveryLanguage, languageName, pairName, strings } from './language.js';
 import { settings } from './settings.js';
 
 const unique = <T>(items: T[]) => [...new Set(items)];
@@ -67,7 +67,7 @@ export class Languages {
     if (this.#has(target, source)) {
       this.onSwap();
       this.choose(target, source);
-    } else toast(strings().swapMissing(languageName(target), languageName(source)));
+    } else toast(strings().unavailable(pairName(target, source)));
   }
 
   #has(from: string, to: string): boolean {
@@ -81,11 +81,7 @@ export class Languages {
         ({ source, target }) => matches(to, target) && (from === undefined || matches(from, source)),
       );
       if (fitting) return [fitting.source, fitting.target];
-      const missing = strings().card.unavailable(
-        languageName(from ?? this.#models[0]?.source ?? 'en'),
-        languageName(to),
-      );
-      toast(missing);
+      toast(strings().unavailable(pairName(from ?? this.#models[0]?.source ?? 'en', to)));
     }
     const [source = '', target = ''] = (settings.get('pair') ?? '').split(' ');
     if (this.#has(source, target)) return [source, target];
@@ -107,9 +103,7 @@ export class Languages {
   #showSwap(): void {
     const { source, target } = this;
     const possible = this.#has(target, source);
-    const label = possible
-      ? strings().swap
-      : strings().swapMissing(languageName(target), languageName(source));
+    const label = possible ? strings().swap : strings().unavailable(pairName(target, source));
     this.#swap.setAttribute('aria-disabled', String(!possible));
     this.#swap.setAttribute('aria-label', label);
     this.#swap.title = label;
@@ -118,8 +112,7 @@ export class Languages {
 
 /** `de-AT` is served by `de`. */
 const matches = (wanted: string, offered: string) =>
-  wanted.toLowerCase() === offered.toLowerCase() ||
-  wanted.toLowerCase().startsWith(`${offered.toLowerCase()}-`);
+  `${wanted}-`.toLowerCase().startsWith(`${offered}-`.toLowerCase());
 
 function fill(select: HTMLSelectElement, tags: string[], chosen: string): void {
   select.replaceChildren(...tags.map((tag) => make('option', { value: tag }, languageName(tag))));

@@ -26,12 +26,12 @@ function wholeWords(text: string, { start, end }: Passage): Passage {
 }
 
 /** The word of a translated sentence at this place, if it is known where it comes from. */
-export const wordAt = (entry: Entry | undefined, offset: number): Passage | undefined =>
-  entry?.links.find(({ target }) => within(target, offset))?.target ??
-  Array.from(new Intl.Segmenter(undefined, { granularity: 'word' }).segment(entry?.text ?? ''))
-    .filter(({ isWordLike }) => isWordLike)
-    .map(({ index, segment }) => ({ start: index, end: index + segment.length }))
-    .find((word) => within(word, offset));
+export function wordAt({ links, text }: Entry, offset: number): Passage | undefined {
+  const linked = links.find(({ target }) => within(target, offset))?.target;
+  if (linked) return linked;
+  const found = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text).containing(offset);
+  return found?.isWordLike ? { start: found.index, end: found.index + found.segment.length } : undefined;
+}
 
 /** The words of a sentence, in order and each once. */
 const wordsOf = ({ links }: Entry): Passage[] =>
@@ -45,11 +45,15 @@ export function linkPanes(source: SourcePane, target: TargetPane): void {
   const isCurrent = (entry: Entry) =>
     source.text.slice(entry.source.start, entry.source.end) === entry.original;
 
+  const putOut = () => {
+    target.light(undefined);
+    source.light(undefined);
+  };
+
   const lightWord = (index: number, word: Passage | undefined) => {
     const entry = target.entries[index];
     if (!entry || !isCurrent(entry)) {
-      target.light(undefined);
-      source.light(undefined);
+      putOut();
       return;
     }
     const links = strongest(entry.links.filter((link) => link.target.start === word?.start));
@@ -62,17 +66,14 @@ export function linkPanes(source: SourcePane, target: TargetPane): void {
 
   const menu = byId('alternatives');
   const leave = () => {
-    if (menu.matches(':popover-open')) return; // what its entries are about stays lit
-    target.light(undefined);
-    source.light(undefined);
+    if (!menu.matches(':popover-open')) putOut(); // what its entries are about stays lit
   };
 
   target.onPoint = (place) => {
-    if (!place) leave();
-    else {
-      const { index, offset } = place;
-      lightWord(index, offset === undefined ? undefined : wordAt(target.entries[index], offset));
-    }
+    const { index = -1, offset } = place ?? {};
+    const entry = target.entries[index];
+    if (entry) lightWord(index, offset === undefined ? undefined : wordAt(entry, offset));
+    else leave();
   };
 
   source.onPoint = (offset) => {
@@ -110,6 +111,9 @@ export function linkPanes(source: SourcePane, target: TargetPane): void {
         if (!target.focus(index + 1)) word = words.length - 1;
       } else lightWord(index, words[word]);
     };
+    const open = () => {
+      target.onOpen(index, words[word]?.start);
+    };
     const actions: Record<string, () => void> = {
       ArrowRight: () => {
         step(1);
@@ -122,12 +126,8 @@ export function linkPanes(source: SourcePane, target: TargetPane): void {
       ArrowUp: () => target.focus(index - 1),
       Home: () => target.focus(0),
       End: () => target.focus(target.entries.length - 1),
-      Enter: () => {
-        target.onOpen(index, words[word]?.start);
-      },
-      ' ': () => {
-        target.onOpen(index, words[word]?.start);
-      },
+      Enter: open,
+      ' ': open,
       Escape: () => {
         source.field.focus();
       },

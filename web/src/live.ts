@@ -114,7 +114,7 @@ export class Live {
       if (signal.aborted) return;
       this.#work(false);
       toast(strings().failure, {
-        label: strings().again,
+        label: strings().retry,
         run: () => {
           this.translate();
         },

@@ -7,7 +7,6 @@ import { openHistory } from './dialogs/history.js';
 import { openModels } from './dialogs/models.js';
 import { Documents } from './documents.js';
 import { byId, icon } from './dom.js';
-import { keepDraft, takeDraft } from './draft.js';
 import { openFile, takeFiles } from './files.js';
 import { type Remembered, history } from './history.js';
 import { inEveryLanguage, startLanguage, strings } from './language.js';
@@ -17,6 +16,7 @@ import { Live } from './live.js';
 import { startOffline } from './offline.js';
 import { Session } from './session.js';
 import { openHelp, startShortcuts } from './shortcuts.js';
+import { ofThisTab } from './settings.js';
 import { SourcePane } from './source-pane.js';
 import { TargetPane } from './target-pane.js';
 import { startTheme } from './theme.js';
@@ -120,10 +120,10 @@ startShortcuts({
   swap: () => {
     languages.swap();
   },
-  copy: () => void copyTranslation(),
-  open: openFile,
-  save,
-  clear: () => {
+  copyTranslation: () => void copyTranslation(),
+  openFile,
+  saveTranslation: save,
+  clearText: () => {
     byId('clear').click();
   },
   history: showHistory,
@@ -142,8 +142,19 @@ inEveryLanguage(() => {
   document.title = `Octavo · ${strings().translation}`;
   showPromise();
 });
-source.text = request.text ?? takeDraft();
-keepDraft(() => (source.field.readOnly ? '' : source.text)); // a document is in its file
+// A link to the page that is open already changes only what follows the #.
+addEventListener('hashchange', () => {
+  const { text, from, to } = takeRequest();
+  if (text === undefined) return;
+  documents.close();
+  languages.choose(from ?? languages.source, to ?? languages.target);
+  source.text = text;
+});
+// What was being written survives a reload of its tab, and nothing longer; a document is in its file.
+source.text = request.text ?? ofThisTab.get('draft') ?? '';
+addEventListener('pagehide', () => {
+  ofThisTab.set('draft', source.field.readOnly ? '' : source.text);
+});
 choosePair();
 // On a phone this might bring up the keyboard.
 if (matchMedia('(hover: hover)').matches) source.field.focus({ preventScroll: true });

@@ -1,10 +1,10 @@
-// What the page remembers between visits. Storage may be forbidden or full: then it forgets.
+// What the page remembers. Storage may be forbidden or full: then it forgets.
 const prefix = 'octavo.';
 
-export const settings = {
+const memory = (storage: () => Storage) => ({
   get(key: string): string | undefined {
     try {
-      return localStorage.getItem(prefix + key) ?? undefined;
+      return storage().getItem(prefix + key) ?? undefined;
     } catch {
       return undefined;
     }
@@ -13,11 +13,17 @@ export const settings = {
   /** Returns whether it will be remembered. */
   set(key: string, value: string | undefined): boolean {
     try {
-      if (value === undefined) localStorage.removeItem(prefix + key);
-      else localStorage.setItem(prefix + key, value);
+      if (value === undefined) storage().removeItem(prefix + key);
+      else storage().setItem(prefix + key, value);
       return true;
     } catch {
       return false;
     }
   },
-};
+});
+
+/** Between visits. */
+export const settings = memory(() => localStorage);
+
+/** As long as the tab is open, reloads included. */
+export const ofThisTab = memory(() => sessionStorage);

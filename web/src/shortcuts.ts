@@ -3,42 +3,46 @@ import { openDialog } from './dialogs/dialog.js';
 import { make } from './dom.js';
 import { strings } from './language.js';
 
-type Name = Exclude<
-  keyof ReturnType<typeof strings>['helpDialog'],
-  'title' | 'inTranslation' | 'words' | 'sentences' | 'alternatives' | 'leave'
->;
+/** By the string that says what it does. */
+type Name =
+  | 'translateNow'
+  | 'swap'
+  | 'copyTranslation'
+  | 'openFile'
+  | 'saveTranslation'
+  | 'clearText'
+  | 'history'
+  | 'models'
+  | 'hood'
+  | 'help';
 
-// By the key's place on the keyboard: with Alt, a key may write another character.
-const keys: Readonly<Record<Name, { code: string; shown: string; modifier: 'control' | 'alt-shift' }>> = {
-  translateNow: { code: 'Enter', shown: 'Enter', modifier: 'control' },
-  swap: { code: 'KeyX', shown: 'X', modifier: 'alt-shift' },
-  copy: { code: 'KeyC', shown: 'C', modifier: 'alt-shift' },
-  open: { code: 'KeyO', shown: 'O', modifier: 'alt-shift' },
-  save: { code: 'KeyS', shown: 'S', modifier: 'alt-shift' },
-  clear: { code: 'Backspace', shown: '⌫', modifier: 'alt-shift' },
-  history: { code: 'KeyH', shown: 'H', modifier: 'alt-shift' },
-  models: { code: 'KeyM', shown: 'M', modifier: 'alt-shift' },
-  hood: { code: 'KeyU', shown: 'U', modifier: 'alt-shift' },
-  help: { code: 'KeyK', shown: 'K', modifier: 'alt-shift' },
+// All with Alt and Shift, but for Enter, which has Control as in other programs.
+const keys: Readonly<Record<Name, string>> = {
+  translateNow: 'Enter',
+  swap: 'X',
+  copyTranslation: 'C',
+  openFile: 'O',
+  saveTranslation: 'S',
+  clearText: 'Backspace',
+  history: 'H',
+  models: 'M',
+  hood: 'U',
+  help: 'K',
 };
 
 const apple = /Mac|iPhone|iPad/.test(navigator.userAgent);
-const modifiers = {
-  control: apple ? ['⌘'] : ['Ctrl'],
-  'alt-shift': apple ? ['⌥', '⇧'] : ['Alt', 'Shift'],
-};
+const control = apple ? ['⌘'] : ['Ctrl'];
+const altShift = apple ? ['⌥', '⇧'] : ['Alt', 'Shift'];
 
 export function startShortcuts(actions: Readonly<Record<Exclude<Name, 'help'>, () => void>>): void {
   const all: Record<Name, () => void> = { ...actions, help: openHelp };
   addEventListener('keydown', (event) => {
+    // The key's place on the keyboard: with Alt, it may write another character.
     const { code, altKey, shiftKey } = event;
-    const control = event.ctrlKey || event.metaKey;
-    const pressed =
-      control && !altKey && !shiftKey ? 'control' : altKey && shiftKey && !control ? 'alt-shift' : undefined;
-    const found = (Object.keys(keys) as Name[]).find(
-      (name) => keys[name].code === code && keys[name].modifier === pressed,
-    );
-    if (!found) return;
+    const withControl = event.ctrlKey || event.metaKey;
+    const found = (Object.keys(keys) as Name[]).find((name) => code.replace('Key', '') === keys[name]);
+    const other = found !== 'translateNow';
+    if (!found || withControl === other || altKey !== other || shiftKey !== other) return;
     event.preventDefault();
     all[found]();
   });
@@ -47,12 +51,17 @@ export function startShortcuts(actions: Readonly<Record<Exclude<Name, 'help'>, (
 /** Shows the list. */
 export function openHelp(): void {
   const words = strings().helpDialog;
+  const meanings = { ...strings(), ...words };
   const row = (meaning: string, ...shown: string[]) => [
     make('dt', {}, ...shown.map((key) => make('kbd', {}, key))),
     make('dd', {}, meaning),
   ];
   const everywhere = (Object.keys(keys) as Name[]).flatMap((name) =>
-    row(words[name], ...modifiers[keys[name].modifier], keys[name].shown),
+    row(
+      meanings[name],
+      ...(name === 'translateNow' ? control : altShift),
+      keys[name].replace('Backspace', '⌫'),
+    ),
   );
   const inTranslation = [
     ...row(words.words, '←', '→'),

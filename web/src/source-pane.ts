@@ -1,6 +1,6 @@
 // The left-hand page: a text field, and behind it the same text once more, on which passages can be coloured.
 import { byId, setText } from './dom.js';
-import { Marker, type Passage, isOn, offsetAt } from './highlight.js';
+import { Marker, type Passage, characterAt, isOn, offsetAt } from './highlight.js';
 import { inEveryLanguage, number, strings } from './language.js';
 
 export class SourcePane {
@@ -35,8 +35,10 @@ export class SourcePane {
       if (document.activeElement === field && !field.matches(':hover')) this.onPoint(field.selectionStart);
     });
     byId('clear').addEventListener('click', () => {
-      this.text = '';
       this.field.focus();
+      this.field.select();
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else lets the reader take it back
+      document.execCommand('delete');
     });
     inEveryLanguage(() => {
       this.#count();
@@ -78,6 +80,7 @@ export class SourcePane {
     const found = offsetAt(x, y);
     if (found?.node !== this.field) return undefined;
     const { offset } = found;
-    return isOn(this.#mirror, { start: offset - 1, end: offset + 1 }, x, y) ? offset : undefined;
+    if (!isOn(this.#mirror, { start: offset - 1, end: offset + 1 }, x, y)) return undefined;
+    return characterAt(this.#mirror, offset, x, y);
   }
 }

@@ -1,7 +1,7 @@
 // The right-hand page: sentences that appear as they are finished, and stay as they are as long as their source does.
 import type { TranslatedSentence } from 'octavo';
 import { byId, make } from './dom.js';
-import { Marker, type Passage, offsetAt } from './highlight.js';
+import { Marker, type Passage, characterAt, offsetAt } from './highlight.js';
 import { inEveryLanguage, strings } from './language.js';
 
 // Below this mean probability of its words a sentence is marked.
@@ -198,8 +198,10 @@ export class TargetPane {
   #placeAt(target: EventTarget | null, x: number, y: number) {
     const index = this.#indexOf(target);
     if (index < 0) return undefined;
+    const { words } = this.#shown[index] ?? {};
     const found = offsetAt(x, y);
-    return { index, offset: found?.node === this.#shown[index]?.words ? found?.offset : undefined };
+    const offset = words && found?.node === words ? characterAt(words, found.offset, x, y) : undefined;
+    return { index, offset };
   }
 
   /** One sentence at a time can be reached with Tab; the arrow keys lead to the others. */

@@ -37,7 +37,7 @@ export function startHood(
 
   const load = async () => {
     const { createHood, hoodStrings } = await import('./hood/index.js');
-    hood = createHood(interfaceLanguage() === 'de' ? hoodStrings.de : hoodStrings.en);
+    hood = createHood(hoodStrings[interfaceLanguage()]);
     byId('hood-panel').replaceChildren(hood.element);
     hood.update(session.translator);
     if (latest) await measure(latest);

@@ -1,5 +1,5 @@
 // What all dialogs have: a heading, a button that closes, and a place for their content.
-import { button, make } from '../dom.js';
+import { iconButton, make } from '../dom.js';
 import { strings } from '../language.js';
 
 /** Opens a modal dialog; it is gone from the page when it is closed. */
@@ -9,9 +9,9 @@ export function openDialog(name: string, title: string, ...content: Node[]): HTM
     dialog.close();
   };
   const heading = make('h2', { id: `${name}-title` }, title);
-  const head = make('header', {}, heading);
-  head.append(button('', close, { kind: 'quiet icon-only', symbol: 'clear', hint: strings().close }));
-  const body = make('div', { class: 'dialog-body' }, head, ...content);
+  const head = make('header', {}, heading, iconButton('clear', strings().close, close));
+  const status = make('p', { class: 'visually-hidden', role: 'status' });
+  const body = make('div', { class: 'dialog-body' }, head, ...content, status);
   const dialog = make('dialog', { class: name, 'aria-labelledby': heading.id }, body);
   dialog.addEventListener('click', ({ target }) => {
     if (target === dialog) close(); // beside the content

@@ -1,8 +1,8 @@
 // The history: searched, opened again, erased.
 import { announce } from '../announce.js';
-import { button, make } from '../dom.js';
+import { button, iconButton, make } from '../dom.js';
 import { type Remembered, history } from '../history.js';
-import { date, languageName, strings } from '../language.js';
+import { date, number, pairName, strings } from '../language.js';
 import { openDialog } from './dialog.js';
 
 const excerpt = (text: string) => (text.length > 300 ? `${text.slice(0, 300)}…` : text);
@@ -17,11 +17,7 @@ export function openHistory(take: (entry: Remembered) => void): void {
     const open = make(
       'button',
       { type: 'button', class: 'entry' },
-      make(
-        'span',
-        { class: 'muted' },
-        `${date(entry.time)} · ${languageName(entry.source)} → ${languageName(entry.target)}`,
-      ),
+      make('span', { class: 'muted' }, `${date(entry.time)} · ${pairName(entry.source, entry.target)}`),
       make('span', { class: 'line', dir: 'auto', lang: entry.source }, excerpt(entry.text)),
       make('span', { class: 'line second', dir: 'auto', lang: entry.target }, excerpt(entry.translation)),
     );
@@ -31,25 +27,20 @@ export function openHistory(take: (entry: Remembered) => void): void {
     });
     const remove = () => {
       history.delete(entry.time);
-      render();
+      announce(render());
       search.focus();
     };
-    return make(
-      'li',
-      {},
-      open,
-      button('', remove, { kind: 'quiet icon-only', symbol: 'delete', hint: words.delete }),
-    );
+    return make('li', {}, open, iconButton('delete', words.delete, remove));
   };
 
-  const render = () => {
+  /** Shows what is found, and says how much that is. */
+  const render = (): string => {
     const found = history.find(search.value);
     const nothing = search.value ? words.nothing : words.empty;
-    list.replaceChildren(
-      ...found.map(row),
-      ...(found.length > 0 ? [] : [make('li', { class: 'muted' }, nothing)]),
-    );
+    const none = found.length === 0;
+    list.replaceChildren(...(none ? [make('li', { class: 'muted' }, nothing)] : found.map(row)));
     clear.hidden = history.list().length === 0;
+    return none ? nothing : words.found(number(found.length));
   };
 
   const clear = button(
@@ -67,13 +58,15 @@ export function openHistory(take: (entry: Remembered) => void): void {
   keep.addEventListener('change', () => {
     history.enabled = keep.checked;
   });
-  search.addEventListener('input', render);
+  search.addEventListener('input', () => {
+    announce(render());
+  });
   const label = make('label', { for: keep.id }, words.keep);
   const foot = make('footer', {}, make('span', { class: 'check' }, keep, label), clear);
   render();
   const dialog = openDialog(
     'history',
-    words.title,
+    strings().history,
     make('p', { class: 'muted' }, words.note),
     search,
     list,

@@ -1,25 +1,22 @@
 // The models on this device: how large, since when, and away with them.
 import type { StoredModel } from 'octavo';
 import { announce } from '../announce.js';
-import { button, make } from '../dom.js';
-import { bytes, date, languageName, strings } from '../language.js';
+import { button, iconButton, make } from '../dom.js';
+import { bytes, date, pairName, strings } from '../language.js';
 import type { Session } from '../session.js';
 import { openDialog } from './dialog.js';
 
-const nameOf = (source: string | undefined, target: string | undefined, fallback: string) =>
-  source !== undefined && target !== undefined
-    ? `${languageName(source)} → ${languageName(target)}`
-    : fallback;
+const nameOf = ({ sourceLanguage, targetLanguage, name }: StoredModel) =>
+  sourceLanguage && targetLanguage ? pairName(sourceLanguage, targetLanguage) : name;
 
 /** Opens the list; `changed` is told after a model was deleted. */
 export function openModels(session: Session, changed: () => void): void {
   const words = strings().modelsDialog;
   const list = make('ul', { class: 'entries' });
-  const total = make('p', { class: 'muted' });
   const keeping = make('p', { class: 'keeping muted' });
 
   const row = (model: StoredModel) => {
-    const name = nameOf(model.sourceLanguage, model.targetLanguage, model.name);
+    const name = nameOf(model);
     const facts = [
       bytes(model.bytes),
       ...(model.stored ? [words.stored(date(model.stored))] : []),
@@ -41,11 +38,7 @@ export function openModels(session: Session, changed: () => void): void {
         make('span', { class: 'line' }, name),
         make('span', { class: 'muted' }, facts.join(' · ')),
       ),
-      button('', () => void remove(), {
-        kind: 'quiet icon-only',
-        symbol: 'delete',
-        hint: words.delete(name),
-      }),
+      iconButton('delete', words.delete(name), () => void remove()),
     );
   };
 
@@ -65,15 +58,13 @@ export function openModels(session: Session, changed: () => void): void {
 
   const render = async () => {
     const stored = await session.store.list().catch(() => []);
-    const sum = stored.reduce((bytesSoFar, model) => bytesSoFar + model.bytes, 0);
     list.replaceChildren(
       ...(stored.length > 0 ? stored.map(row) : [make('li', { class: 'muted' }, words.empty)]),
     );
-    total.textContent = stored.length > 1 ? words.total(bytes(sum)) : '';
     keeping.hidden = stored.length === 0;
   };
 
-  const dialog = openDialog('models', words.title, list, total, keeping);
+  const dialog = openDialog('models', words.title, list, keeping);
   void render();
   void renderKeeping();
 }
