@@ -84,6 +84,8 @@ Result<std::unique_ptr<Translator>> open_translator(const std::string& path, con
   return translator;
 }
 
+std::string precision_of(const Translator& translator) { return translator.info().kernel == "float" ? "fp32" : "int8"; }
+
 // The best translation of each line; a batch at a time, so that there is progress to show.
 Status translate_all(Translator& translator, const TestSet& test, const Options& options, Measurement& result) {
   constexpr size_t kBatch = 256;
@@ -109,14 +111,11 @@ Status translate_all(Translator& translator, const TestSet& test, const Options&
   return std::nullopt;
 }
 
-Result<Measurement> measure(const std::string& path, const std::string& kernel, const TestSet& test,
-                            const Options& options) {
-  auto translator = open_translator(path, kernel);
-  if (!translator) return Error{translator.error()};
+Result<Measurement> measure(Translator& translator, const TestSet& test, const Options& options) {
   Measurement result;
-  result.kernel = (*translator)->info().kernel;
-  result.precision = result.kernel == "float" ? "fp32" : "int8";
-  if (Status status = translate_all(**translator, test, options, result)) return *status;
+  result.kernel = translator.info().kernel;
+  result.precision = precision_of(translator);
+  if (Status status = translate_all(translator, test, options, result)) return *status;
   Bleu bleu;
   Chrf chrf;
   for (size_t i = 0; i < test.sources.size(); ++i) {
@@ -197,15 +196,22 @@ Status run(const Arguments& args) {
   const Result<TestSet> test = read_test_set(args.test, args.limit);
   if (!test) return Error{test.error()};
   if (args.ablation) return run_ablation(args, *test);
-  std::vector<Measurement> results;
+  std::vector<std::unique_ptr<Translator>> models;
   for (const std::string& path : {args.model, args.fp32}) {
     if (path.empty()) continue;
-    const bool first = results.empty();  // the kernel was chosen for the model, its twin has no choice
-    Result<Measurement> result = measure(path, first ? args.kernel : "", *test, args.options);
-    if (!result) return Error{result.error()};
-    if (!first && results.front().precision == result->precision) {
-      return problem({path, ": expected one INT8 and one FP32 model, both are ", result->precision});
+    const bool first = models.empty();  // the kernel was chosen for the model, its twin has no choice
+    auto model = open_translator(path, first ? args.kernel : "");
+    if (!model) return Error{model.error()};
+    const std::string precision = precision_of(**model);
+    if (!first && precision == precision_of(*models.front())) {
+      return problem({path, ": expected one INT8 and one FP32 model, both are ", precision});
     }
+    models.push_back(std::move(*model));
+  }
+  std::vector<Measurement> results;
+  for (const auto& model : models) {
+    Result<Measurement> result = measure(*model, *test, args.options);
+    if (!result) return Error{result.error()};
     results.push_back(std::move(*result));
   }
   args.json ? print_json(results, *test, args) : print_table(results, *test, args);
@@ -222,7 +228,8 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--test", args->test, "lines of source<TAB>reference")->required();
   command->add_option("--fp32", args->fp32, "the same model in FP32, to compare with");
   command->add_option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
-  command->add_option("--limit", args->limit, "only so many lines from the beginning of the test set");
+  command->add_option("--limit", args->limit, "only so many lines from the beginning of the test set")
+      ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
   command->add_option("-o,--output", args->output, "file for the translations, one line each, a column per model");
   CLI::Option* json = command->add_flag("--json", args->json, "print JSON");

@@ -3,18 +3,16 @@
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "commands.h"
 #include "io.h"
+#include "json.h"
 #include "quantizer.h"
 
 namespace octavo {
 namespace {
-
-using json = nlohmann::ordered_json;
 
 const char* type_name(ElementType type) {
   switch (type) {
@@ -77,7 +75,7 @@ json shape_json(const NetworkShape& s) {
 
 // The file's own words; the engine never parses them, so they may be anything.
 json description_json(const ModelFile& model) {
-  json parsed = json::parse(model.description(), nullptr, false);
+  json parsed = parse_json(model.description());
   return parsed.is_discarded() ? json(std::string(model.description())) : parsed;
 }
 

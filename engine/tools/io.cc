@@ -21,31 +21,59 @@ Error failure(const char* verb, const std::string& path) {
   return problem({"cannot ", verb, " ", path, ": ", std::strerror(errno)});
 }
 
-// The size first: a model is read straight into the memory that it will be used from.
-template <class Container>
-Result<Container> read_into(const std::string& path) {
-  std::error_code wrong;
-  if (std::filesystem::is_directory(path, wrong)) return problem({"cannot read ", path, ": it is a directory"});
-  const File file(std::fopen(path.c_str(), "rb"));
+Status refuse_directory(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return problem({"cannot read ", path, ": it is a directory"});
+  return std::nullopt;
+}
+
+Result<File> open_file(const std::string& path) {
+  if (const Status refused = refuse_directory(path)) return *refused;
+  File file(std::fopen(path.c_str(), "rb"));
   if (!file) return failure("read", path);
-  const uintmax_t size = std::filesystem::file_size(path, wrong);
-  if (wrong) return problem({"cannot read ", path, ": ", wrong.message()});
-  Container bytes = [size] {
-    if constexpr (std::is_same_v<Container, std::string>)
-      return std::string(static_cast<size_t>(size), '\0');
-    else
-      return Container(static_cast<size_t>(size));
-  }();
-  if (size > 0 && bytes.empty()) return problem({"not enough memory to read ", path});
-  if (size > 0 && std::fread(bytes.data(), 1, static_cast<size_t>(size), file.get()) != size)
-    return failure("read", path);
-  return bytes;
+  return file;
 }
 
 }  // namespace
 
-Result<AlignedBytes> read_file(const std::string& path) { return read_into<AlignedBytes>(path); }
-Result<std::string> read_text(const std::string& path) { return read_into<std::string>(path); }
+Result<std::string> read_text(const std::string& path) {
+  const Result<File> file = open_file(path);
+  if (!file) return Error{file.error()};
+  std::string bytes;
+  char block[1 << 16];
+  while (const size_t count = std::fread(block, 1, sizeof(block), file->get())) bytes.append(block, count);
+  if (std::ferror(file->get()) != 0) return failure("read", path);
+  return bytes;
+}
+
+// The size first, if there is one: a model is read straight into the memory that it will be used from.
+Result<AlignedBytes> read_file(const std::string& path) {
+  std::error_code sizeless;  // a pipe, or nothing at all
+  const uintmax_t size = std::filesystem::file_size(path, sizeless);
+  if (sizeless) {
+    const Result<std::string> text = read_text(path);
+    if (!text) return Error{text.error()};
+    AlignedBytes bytes(text->size());
+    if (bytes.empty()) return problem({"not enough memory to read ", path});
+    std::memcpy(bytes.data(), text->data(), text->size());
+    return bytes;
+  }
+  const Result<File> file = open_file(path);
+  if (!file) return Error{file.error()};
+  AlignedBytes bytes(static_cast<size_t>(size));
+  if (bytes.empty()) return problem({"not enough memory to read ", path});
+  const size_t count = std::fread(bytes.data(), 1, bytes.size(), file->get());
+  if (std::ferror(file->get()) != 0) return failure("read", path);
+  if (count != size) return problem({"cannot read ", path, ": it became shorter meanwhile"});
+  return bytes;
+}
+
+Result<std::ifstream> open_text(const std::string& path) {
+  if (const Status refused = refuse_directory(path)) return *refused;
+  std::ifstream text(path);
+  if (!text) return failure("read", path);
+  return text;
+}
 
 Status write_file(const std::string& path, std::span<const std::byte> bytes) {
   const std::string partial = path + ".partial";

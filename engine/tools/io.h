@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <fstream>
 #include <span>
 #include <string>
 
@@ -12,6 +13,9 @@ namespace octavo {
 
 Result<AlignedBytes> read_file(const std::string& path);
 Result<std::string> read_text(const std::string& path);
+
+// A text to be read line by line.
+Result<std::ifstream> open_text(const std::string& path);
 
 // Writes beside the target and renames, so that nobody ever sees half a file.
 Status write_file(const std::string& path, std::span<const std::byte> bytes);

@@ -1,7 +1,6 @@
 // octavo quantize: FP32 safetensors to a model file.
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "float_network.h"
 #include "integer_network.h"
 #include "io.h"
+#include "json.h"
 #include "message.h"
 #include "quantizer.h"
 #include "safetensors.h"
@@ -16,8 +16,6 @@
 
 namespace octavo {
 namespace {
-
-using json = nlohmann::ordered_json;
 
 struct QuantizeOptions {
   std::string weights, output, config, vocabulary, card;
@@ -27,13 +25,13 @@ struct QuantizeOptions {
 Result<json> read_json(const std::string& path) {
   Result<std::string> text = read_text(path);
   if (!text) return Error{text.error()};
-  json value = json::parse(*text, nullptr, false);
+  json value = parse_json(*text);
   if (!value.is_object()) return problem({path, " is not a JSON object"});
   return value;
 }
 
-// The network's shape as the training code describes it (`Shape` in models/train/model.py), with the engine's own
-// additions.
+// The network's shape as the training code describes it (`Shape`
+// in models/train/model.py), with the engine's own additions.
 Result<NetworkShape> shape_of(const json& config, const std::string& path) {
   NetworkShape shape{};
   shape.max_length = 256;

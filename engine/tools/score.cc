@@ -177,10 +177,10 @@ Status score(const Options& options) {
     return Error{options.model + ": the vocabulary has more pieces than the network"};
   }
 
-  std::ifstream text(options.text);
   const bool from_stdin = options.text.empty() || options.text == "-";
-  if (!from_stdin && !text) return Error{"cannot read " + options.text};
-  std::istream& in = from_stdin ? std::cin : text;
+  Result<std::ifstream> text = from_stdin ? std::ifstream() : open_text(options.text);
+  if (!text) return Error{text.error()};
+  std::istream& in = from_stdin ? std::cin : *text;
   Scorer scorer(**model, *vocabulary, options.per_line);
   int64_t number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -191,6 +191,7 @@ Status score(const Options& options) {
     std::fprintf(stderr, "octavo: %lld lines are longer than the model's limit of %u pieces and were left out\n",
                  static_cast<long long>(scorer.score().left_out), shared->shape().max_length);
   }
+  if (in.bad()) return Error{"the text could not be read to its end"};
   if (scorer.score().pieces == 0) return Error{"there was nothing to score"};
   print(scorer.score(), options);
   return std::nullopt;

@@ -1,8 +1,13 @@
 // octavo translate: lines in, lines out.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -42,53 +47,92 @@ std::string as_json(const TranslatedSegment& segment) {
   return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// A line on standard error that says how far it is, for someone who waits.
+class Progress {
+ public:
+  // total: bytes to read, 0 if nobody knows.
+  Progress(bool shown, uintmax_t total) : shown_(shown), total_(total) {}
+  ~Progress() {
+    if (shown_) std::fprintf(stderr, "\n");
+  }
+
+  void add(size_t lines, size_t bytes) {
+    lines_ += lines;
+    bytes_ += bytes;
+    if (!shown_) return;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
+    std::string bar;
+    if (total_ > 0) {
+      constexpr size_t kWidth = 30;
+      const double share = std::min(1.0, static_cast<double>(bytes_) / static_cast<double>(total_));
+      bar.assign(static_cast<size_t>(share * kWidth), '#').resize(kWidth, '.');
+      bar = "[" + bar + "] " + std::to_string(static_cast<int>(100 * share)) + " %, ";
+    }
+    std::fprintf(stderr, "\r%s%zu lines, %.0f lines/s ", bar.c_str(), lines_,
+                 static_cast<double>(lines_) / seconds.count());
+  }
+
+ private:
+  bool shown_;
+  uintmax_t total_, bytes_ = 0;
+  size_t lines_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void print(const TranslatedSegment& segment, const Arguments& args, std::ostream& out) {
+  if (args.json) {
+    out << as_json(segment) << '\n';
+    return;
+  }
+  for (const TranslatedText& text : segment.alternatives) {
+    if (args.options.scores) out << text.score << '\t';
+    out << text.text << '\n';
+  }
+}
+
 Status translate_lines(Translator& translator, std::istream& in, std::ostream& out, const Arguments& args) {
-  const bool interactive = isatty(STDERR_FILENO) != 0 && isatty(STDIN_FILENO) == 0;
-  const auto start = std::chrono::steady_clock::now();
+  const bool typed = args.input.empty() && isatty(STDIN_FILENO) != 0;
+  const bool read_at_once = args.output.empty() && isatty(STDOUT_FILENO) != 0;
+  std::error_code unknown;
+  const uintmax_t size = std::filesystem::file_size(args.input.empty() ? "/dev/stdin" : args.input, unknown);
+  Progress progress(isatty(STDERR_FILENO) != 0 && !typed && !read_at_once, unknown ? 0 : size);
+  const size_t batch = typed ? 1 : args.batch;  // someone typing wants an answer to every line
   std::vector<std::string> lines;
-  size_t done = 0;
   std::string line;
-  // Someone typing wants an answer to every line.
-  const size_t batch = isatty(STDIN_FILENO) != 0 && args.input.empty() ? 1 : args.batch;
   for (bool more = true; more;) {
     lines.clear();
-    while (lines.size() < batch && (more = static_cast<bool>(std::getline(in, line)))) lines.push_back(line);
+    size_t bytes = 0;
+    while (lines.size() < batch && (more = static_cast<bool>(std::getline(in, line)))) {
+      bytes += line.size() + 1;
+      lines.push_back(line);
+    }
     const auto translated = translator.translate(lines, args.options);
     if (!translated) return Error{translated.error()};
-    for (const TranslatedSegment& segment : *translated) {
-      if (args.json) {
-        out << as_json(segment) << '\n';
-        continue;
-      }
-      for (const TranslatedText& text : segment.alternatives) {
-        if (args.options.scores) out << text.score << '\t';
-        out << text.text << '\n';
-      }
-    }
-    out.flush();
-    done += lines.size();
-    if (interactive) {
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-      std::fprintf(stderr, "\r%zu lines, %.0f lines/s ", done, static_cast<double>(done) / seconds.count());
-    }
+    for (const TranslatedSegment& segment : *translated) print(segment, args, out);
+    if (!out.flush()) return Error{"the output could not be written: is the disk full?"};
+    progress.add(lines.size(), bytes);
   }
-  if (interactive) std::fprintf(stderr, "\n");
-  if (!out) return Error{"the output could not be written: is the disk full?"};
+  if (in.bad()) return Error{"the input could not be read to its end"};
   return std::nullopt;
 }
 
 Status run(const Arguments& args) {
+  if (Status invalid = check_options(args.options)) return invalid;
   auto bytes = read_file(args.model);
   if (!bytes) return Error{bytes.error()};
   auto translator = Translator::load(std::move(*bytes), args.kernel);
   if (!translator) return Error{args.model + ": " + translator.error()};
-  std::ifstream in;
+  Result<std::ifstream> in = args.input.empty() ? std::ifstream() : open_text(args.input);
+  if (!in) return Error{in.error()};
+  std::error_code ignored;
+  if (std::filesystem::equivalent(args.input, args.output, ignored)) {
+    return Error{"input and output are the same file, which would be lost: " + args.input};
+  }
   std::ofstream out;
-  if (!args.input.empty()) in.open(args.input);
-  if (!in) return Error{"cannot read " + args.input};
   if (!args.output.empty()) out.open(args.output);
-  if (!out) return Error{"cannot write " + args.output};
-  return translate_lines(**translator, args.input.empty() ? std::cin : in, args.output.empty() ? std::cout : out, args);
+  if (!out) return Error{"cannot write " + args.output + ": " + std::strerror(errno)};
+  return translate_lines(**translator, args.input.empty() ? std::cin : *in, args.output.empty() ? std::cout : out,
+                         args);
 }
 
 }  // namespace
@@ -108,7 +152,7 @@ void add_translate(CLI::App& app) {
   command->add_flag("--json", args->json, "print one JSON object per line: alternatives, scores, offsets, alignment");
   command->add_option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
   command->add_option("--batch", args->batch, "lines handed over at once; changes nothing but speed")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000));
   on_run(command, [args] { return run(*args); });
 }
 
