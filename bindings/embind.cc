@@ -52,7 +52,8 @@ class ModelBuffer {
 
 class Job {
  public:
-  explicit Job(std::unique_ptr<TranslationJob> job) : job_(std::move(job)) {}
+  Job(std::shared_ptr<Translator> translator, std::unique_ptr<TranslationJob> job)
+      : translator_(std::move(translator)), job_(std::move(job)) {}
 
   // Works for about so many milliseconds. True: there is more to do.
   MoreOrReason advance(double milliseconds) {
@@ -93,6 +94,7 @@ class Job {
     return object;
   }
 
+  std::shared_ptr<Translator> translator_;  // works for the job, even if JavaScript has deleted its engine
   std::unique_ptr<TranslationJob> job_;
 };
 
@@ -103,7 +105,7 @@ class Engine {
   JobOrReason start(const Strings& segments, const octavo::Options& options) {
     auto job = translator_->start(emscripten::vecFromJSArray<std::string>(segments), options);
     if (!job) return JobOrReason(val(job.error()));
-    return JobOrReason(val(std::make_unique<Job>(std::move(*job))));
+    return JobOrReason(val(std::make_unique<Job>(translator_, std::move(*job))));
   }
   InspectionOrReason inspect(const std::string& sentence, const std::string& translation) {
     const auto seen = translator_->inspect(sentence, translation);
@@ -145,7 +147,7 @@ class Engine {
   }
 
  private:
-  std::unique_ptr<Translator> translator_;
+  std::shared_ptr<Translator> translator_;
 };
 
 // Takes the buffer's bytes. `kernel` is a name, or empty for the best one of this build.

@@ -45,8 +45,10 @@ std::vector<std::string> pieces(const Vocabulary& vocabulary, std::span<const in
 }
 
 // The tokens of the greedy translation; with the end mark, if it has come to one.
-Result<std::vector<int32_t>> translate(Transformer& network, const std::vector<int32_t>& source, int32_t end) {
-  Result<std::vector<Translation>> found = Search(network).translate({&source, 1}, {});
+Result<std::vector<int32_t>> translate(Transformer& network, const Vocabulary& vocabulary,
+                                       const std::vector<int32_t>& source, int32_t end) {
+  const std::vector<int32_t> forbidden = vocabulary.without_text(static_cast<int>(network.shape().vocabulary));
+  Result<std::vector<Translation>> found = Search(network).translate({&source, 1}, {.forbidden = forbidden});
   if (!found) return Error{found.error()};
   Hypothesis& best = found->front().alternatives.front();
   if (!best.length_limited && !best.loop_stopped) best.tokens.push_back(end);
@@ -81,7 +83,7 @@ Result<Inspection> inspect(Transformer& network, const Vocabulary& vocabulary, s
     translation.push_back(end);
     failed = read(network, source, translation);
   } else {
-    Result<std::vector<int32_t>> found = translate(network, source, end);
+    Result<std::vector<int32_t>> found = translate(network, vocabulary, source, end);
     source.push_back(end);
     if (found)
       translation = std::move(*found);

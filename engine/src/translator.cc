@@ -15,12 +15,13 @@
 namespace octavo {
 namespace {
 
-// What one batch may hold. Larger batches would only cost memory: 32 rows already reuse each weight as often as it
-// pays.
-constexpr int kBatchRows = 32;  // hypotheses
-constexpr int kBatchSourceTokens =
-    384;  // over all sentences: the encoder then takes some 50 ms, the grain of cancelling
+// What one batch may hold. Larger batches would only cost
+// memory: 32 rows already reuse each weight as often as it pays.
+constexpr int kBatchRows = 32;           // hypotheses
+constexpr int kBatchSourceTokens = 384;  // over all sentences: the encoder takes some 50 ms, the grain of cancelling
 constexpr int kBatchCacheTokens = 4096;  // hypotheses × length of the longest
+
+constexpr std::string_view kBusy = "the translator is at work on another text: finish or drop that first";
 
 // A piece of work for the search: one segment, or one run of a segment that is too long.
 struct Run {
@@ -35,6 +36,8 @@ struct Translator::Parts {
   Vocabulary vocabulary;
   std::unique_ptr<Transformer> network;
   std::string kernel;
+  std::vector<int32_t> without_text;  // tokens that no translation may contain
+  const void* at_work = nullptr;      // the job whose batch is in the network's memory
 
   std::vector<size_t> take_batch(std::span<const Run> runs, std::span<const size_t> order,
                                  const Options& options) const;
@@ -62,7 +65,9 @@ Result<std::unique_ptr<Translator>> Translator::load(AlignedBytes bytes, std::st
   Result<std::unique_ptr<Transformer>> network = load_transformer(file, *kernel);
   if (!network) return Error{network.error()};
   const char* name = file->flavour() == Flavour::kFloat32 ? "float" : kernel->name;
-  auto parts = std::make_unique<Parts>(Parts{std::move(file), std::move(*vocabulary), std::move(*network), name});
+  std::vector<int32_t> without_text = vocabulary->without_text(static_cast<int>(file->shape().vocabulary));
+  auto parts = std::make_unique<Parts>(
+      Parts{std::move(file), std::move(*vocabulary), std::move(*network), name, std::move(without_text)});
   return std::unique_ptr<Translator>(new Translator(std::move(parts)));
 }
 
@@ -78,6 +83,7 @@ Result<Inspection> Translator::inspect(std::string_view sentence, std::string_vi
     return problem({"only sentences of up to ", std::to_string(max_tokens()), " tokens can be inspected; this has ",
                     std::to_string(longest)});
   }
+  if (parts_->at_work != nullptr) return Error{std::string(kBusy)};
   return octavo::inspect(*parts_->network, parts_->vocabulary, std::move(source), std::move(target));
 }
 
@@ -105,8 +111,8 @@ std::vector<size_t> Translator::Parts::take_batch(std::span<const Run> runs, std
   return batch;
 }
 
-// Adds one run's translation to its segment: text after a space, offsets and alignments shifted by what is already
-// there.
+// Adds one run's translation to its segment: text after a space,
+// offsets and alignments shifted by what is already there.
 void Translator::Parts::append(const std::vector<int32_t>& source, const Translation& translation,
                                const Options& options, TranslatedSegment& segment) const {
   const bool first = segment.alternatives.empty();
@@ -116,12 +122,13 @@ void Translator::Parts::append(const std::vector<int32_t>& source, const Transla
   for (size_t n = 0; n < segment.alternatives.size(); ++n) {
     TranslatedText& to = segment.alternatives[n];
     const Hypothesis& from = translation.alternatives[std::min(n, wanted - 1)];
-    const std::string text = vocabulary.decode(from.tokens);
+    std::vector<uint32_t> offsets;
+    const std::string text = vocabulary.decode(from.tokens, &offsets);
     if (!to.text.empty() && !text.empty()) to.text += ' ';
     const auto base = static_cast<uint32_t>(to.text.size());
     if (options.scores || options.alignment) {
       if (!to.offsets.empty()) to.offsets.pop_back();
-      for (const uint32_t offset : token_offsets(vocabulary, text, from.tokens)) to.offsets.push_back(base + offset);
+      for (const uint32_t offset : offsets) to.offsets.push_back(base + offset);
     }
     to.text += text;
     to.score = first ? from.score : std::min(to.score, from.score);  // a segment is as doubtful as its worst run
@@ -138,6 +145,7 @@ void Translator::Parts::append(const std::vector<int32_t>& source, const Transla
 struct TranslationJob::State {
   Translator::Parts& parts;
   Options options;
+  std::vector<int32_t> forbidden;  // what options.forbidden refers to
   std::vector<std::string> segments;
   std::vector<TranslatedSegment> results;
   std::vector<Run> runs;
@@ -149,25 +157,29 @@ struct TranslationJob::State {
 };
 
 TranslationJob::TranslationJob(std::unique_ptr<State> state) : state_(std::move(state)) {}
-TranslationJob::~TranslationJob() = default;
+TranslationJob::~TranslationJob() {
+  if (state_->parts.at_work == this) state_->parts.at_work = nullptr;
+}
 
 Result<std::unique_ptr<TranslationJob>> Translator::start(std::vector<std::string> segments, const Options& options) {
   if (const Status invalid = check_options(options)) return *invalid;
   const Vocabulary& vocabulary = parts_->vocabulary;
   std::unique_ptr<TranslationJob::State> state(new TranslationJob::State{
-      *parts_, options, std::move(segments), {}, {}, {}, 0, {}, {}, Search(*parts_->network)});
+      *parts_, options, parts_->without_text, std::move(segments), {}, {}, {}, 0, {}, {}, Search(*parts_->network)});
+  state->forbidden.insert(state->forbidden.end(), options.forbidden.begin(), options.forbidden.end());
+  state->options.forbidden = state->forbidden;
   state->results.resize(state->segments.size());
   for (size_t i = 0; i < state->segments.size(); ++i) {
-    const std::string_view text = trim(state->segments[i]).text;
-    const std::vector<int> tokens = vocabulary.encode(text);
+    const Trimmed parts = trim(state->segments[i]);
+    std::vector<uint32_t>& offsets = state->results[i].source_offsets;
+    const bool located = options.scores || options.alignment;
+    const std::vector<int> tokens = vocabulary.encode(parts.text, located ? &offsets : nullptr);
+    for (uint32_t& offset : offsets) offset += static_cast<uint32_t>(parts.before.size());
     auto start = tokens.begin();
     for (const size_t end : split_tokens(vocabulary, tokens, max_tokens())) {
       const auto stop = tokens.begin() + static_cast<std::ptrdiff_t>(end);
       if (stop != start) state->runs.push_back({i, {start, stop}});
       start = stop;
-    }
-    if (options.scores || options.alignment) {
-      state->results[i].source_offsets = token_offsets(vocabulary, state->segments[i], tokens);
     }
   }
   std::vector<size_t>& order = state->order;
@@ -183,16 +195,19 @@ Result<bool> TranslationJob::advance() {
   State& state = *state_;
   if (state.batch.empty()) {
     if (state.done == state.order.size()) return false;
+    if (state.parts.at_work != nullptr) return Error{std::string(kBusy)};
     state.batch = state.parts.take_batch(state.runs, std::span(state.order).subspan(state.done), state.options);
     std::vector<std::vector<int32_t>> sentences;
     for (const size_t i : state.batch) sentences.push_back(state.runs[i].tokens);
     if (const Status status = state.search.start(sentences, state.options)) return *status;
+    state.parts.at_work = this;
   }
   if (state.search.step()) return true;
   std::vector<Translation> found = state.search.finish();
   for (size_t n = 0; n < found.size(); ++n) state.translations[state.batch[n]] = std::move(found[n]);
   state.done += state.batch.size();
   state.batch.clear();
+  state.parts.at_work = nullptr;
   return state.done < state.order.size();
 }
 

@@ -46,12 +46,13 @@ Status Measurer::translate(Transformer& network, Measurement& result) const {
   }
   const auto run_at = [&](const auto& place) -> const Tokens& { return runs_[place.first][place.second]; };
   std::ranges::stable_sort(order, std::greater(), [&](const auto& place) { return run_at(place).size(); });
+  const std::vector<int32_t> forbidden = vocabulary_.without_text(static_cast<int>(shape_.vocabulary));
   Search search(network);
   for (size_t first = 0; first < order.size(); first += kBatch) {
     const size_t count = std::min(kBatch, order.size() - first);
     std::vector<Tokens> batch;
     for (size_t k = 0; k < count; ++k) batch.push_back(run_at(order[first + k]));
-    const Result<std::vector<Translation>> found = search.translate(batch, Options{});
+    const Result<std::vector<Translation>> found = search.translate(batch, {.forbidden = forbidden});
     if (!found) return Error{found.error()};
     for (size_t k = 0; k < count; ++k) {
       const auto [i, n] = order[first + k];

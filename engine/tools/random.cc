@@ -8,11 +8,12 @@
 #include "commands.h"
 #include "io.h"
 #include "message.h"
-#include "octavo/options.h"
 #include "quantizer.h"
 
 namespace octavo {
 namespace {
+
+constexpr uint32_t kPadding = 0, kUnknown = 2;  // in our vocabularies
 
 struct Arguments {
   std::string output, shape = "shipped", flavour = "int8", vocabulary_of;
@@ -60,8 +61,7 @@ Result<AlignedBytes> random_model(NetworkShape shape, Flavour flavour, bool vani
   const auto silence = [&](int64_t token) {
     std::fill_n(weights.at("embedding.weight").values.begin() + token * shape.width, shape.width, 0.0f);
   };
-  silence(shape.eos);
-  for (const int32_t token : kNeverProduced) silence(token);
+  for (const uint32_t token : {kPadding, shape.eos, kUnknown}) silence(token);
   return make_model(flavour, shape, weights, R"({"source":"en","target":"de"})", vocabulary);
 }
 

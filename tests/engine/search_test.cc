@@ -12,7 +12,7 @@
 namespace octavo {
 namespace {
 
-// Predictions that look random but depend on nothing except source and history.
+// Predictions that look random but depend on nothing except source and history. Tokens 0 and 2 never come.
 FakeTransformer::Model random_model(uint32_t vocabulary, float end = 0) {
   return [=](const Tokens& source, const Tokens& history) {
     uint32_t seed = 2166136261u;
@@ -25,6 +25,7 @@ FakeTransformer::Model random_model(uint32_t vocabulary, float end = 0) {
       x.push_back(static_cast<float>((h >> 8) % 4000) / 1000.0f);
     }
     x[kEos] += end;
+    x[0] = x[2] = kNever;
     return x;
   };
 }
@@ -133,9 +134,10 @@ TEST(Search, GreedyComputesProbabilitiesOnlyWhenNeeded) {
 TEST(Search, NeverProducesForbiddenTokens) {
   FakeTransformer network(
       6, markov(6, {{kEos, {{0, 0.4f}, {2, 0.4f}, {3, 0.15f}, {kEos, 0.05f}}}, {3, {{2, 0.6f}, {kEos, 0.4f}}}}));
-  EXPECT_EQ(translate(network, {3}, {}).alternatives[0].tokens, (Tokens{3}));
-  EXPECT_FALSE(translate(network, {3}, {}).alternatives[0].loop_stopped);
-  Options options;
+  const Tokens some = {0, 2};
+  Options options = {.forbidden = some};
+  EXPECT_EQ(translate(network, {3}, options).alternatives[0].tokens, (Tokens{3}));
+  EXPECT_FALSE(translate(network, {3}, options).alternatives[0].loop_stopped);
   options.beam = options.alternatives = 3;
   for (const Hypothesis& hypothesis : translate(network, {3}, options).alternatives) {
     for (const int32_t token : hypothesis.tokens) EXPECT_EQ(token, 3);

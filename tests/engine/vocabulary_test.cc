@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -96,6 +97,45 @@ TEST_P(VocabularyTest, MarksWhatIsNotUtf8) {
   auto ids = vocabulary_->encode("漢");
   ids.pop_back();
   EXPECT_EQ(vocabulary_->decode(ids), "\ufffd\ufffd");
+}
+
+// The end mark is among them, which search allows in any case.
+TEST_P(VocabularyTest, KnowsWhatNoTranslationMayContain) {
+  EXPECT_EQ(vocabulary_->without_text(400), (std::vector<int>{0, 2}));
+  EXPECT_EQ(vocabulary_->without_text(402), (std::vector<int>{0, 2, 400, 401}));
+}
+
+// What lies between two offsets, white space aside, is what the piece between them says.
+TEST_P(VocabularyTest, OffsetsPointAtThePieces) {
+  for (const std::string text :
+       {"The  house 漢 stands.", "Haus\u00a0und\u2009Hof 😀", " a ", "", "\xff b", "x\u2003"}) {
+    std::vector<uint32_t> offsets;
+    const auto ids = vocabulary_->encode(text, &offsets);
+    ASSERT_EQ(offsets.size(), ids.size() + 1) << text;
+    EXPECT_TRUE(std::ranges::is_sorted(offsets)) << text;
+    EXPECT_LE(offsets.back(), text.size()) << text;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const std::string_view piece = vocabulary_->piece(ids[i]);
+      const std::string letter(piece.substr(piece.find_last_of('\x81') + 1));  // behind U+2581
+      if (letter.size() == 1) {
+        EXPECT_EQ(text.substr(offsets[i], 1), letter) << text;
+      }
+    }
+  }
+}
+
+TEST_P(VocabularyTest, OffsetsOfDecodedPiecesPointAtThem) {
+  auto ids = vocabulary_->encode("漢 b");
+  ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(ids.size()) - 2 - (vocabulary_->piece(ids.back()) == "b"));
+  ids.insert(ids.begin(), vocabulary_->begin_of_sentence());  // silent
+  std::vector<uint32_t> offsets;
+  const std::string text = vocabulary_->decode(ids, &offsets);
+  EXPECT_EQ(text, "\ufffd\ufffd b");  // two bytes of three
+  ASSERT_EQ(offsets.size(), ids.size() + 1);
+  EXPECT_EQ(offsets.front(), 0u);
+  EXPECT_EQ(offsets[offsets.size() - 2], text.size() - 1);
+  EXPECT_EQ(offsets.back(), text.size());
+  EXPECT_TRUE(std::ranges::is_sorted(offsets));
 }
 
 TEST_P(VocabularyTest, DecodesIdsThatItDoesNotHaveAsUnknown) {

@@ -1,7 +1,9 @@
+#include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "targets.h"
-#include "text/segments.h"
 #include "text/vocabulary.h"
 
 namespace octavo::fuzz {
@@ -16,11 +18,17 @@ void vocabulary(Bytes data) {
     require(!error.empty(), "an error says what is wrong");
     return;
   }
-  const std::vector<int> ids = vocabulary->encode(text);
+  std::vector<uint32_t> offsets;
+  const auto check_offsets = [&offsets](size_t pieces, std::string_view of) {
+    require(offsets.size() == pieces + 1 && std::ranges::is_sorted(offsets), "offsets never decrease");
+    require(offsets.back() <= of.size(), "offsets stay inside the text");
+  };
+  const std::vector<int> ids = vocabulary->encode(text, &offsets);
   for (const int id : ids) require(id >= 0 && id < vocabulary->size(), "pieces are in the vocabulary");
-  require(valid_utf8(vocabulary->decode(ids)), "decoded text is UTF-8");
-  const auto offsets = token_offsets(*vocabulary, text, ids);
-  require(offsets.size() == ids.size() + 1 && offsets.back() <= text.size(), "offsets stay inside the text");
+  check_offsets(ids.size(), text);
+  const std::string decoded = vocabulary->decode(ids, &offsets);
+  require(valid_utf8(decoded), "decoded text is UTF-8");
+  check_offsets(ids.size(), decoded);
 }
 
 }  // namespace octavo::fuzz

@@ -1,7 +1,6 @@
 // How a translation is searched for. The defaults are what most callers want.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -17,9 +16,6 @@ inline constexpr int kMaxTargetLength = 8192;
 // The error of a translation that was stopped by `Options::cancelled`.
 inline constexpr std::string_view kCancelled = "The translation was cancelled.";
 
-// Padding and the unknown piece: never part of a translation.
-inline constexpr std::array<int32_t, 2> kNeverProduced = {0, 2};
-
 struct Options {
   int beam = 1;                 // hypotheses kept per sentence, 1..kMaxBeam; 1 is greedy search
   int alternatives = 1;         // translations returned per sentence, best first, 1..beam
@@ -32,7 +28,7 @@ struct Options {
   int loop_phrase_repeats = 3;  // loop guard: the same for longer phrases; a source that repeats more may be followed
   bool scores = false;     // also return the log-probability of every token (greedy search computes none otherwise)
   bool alignment = false;  // also return which source tokens each target token attended to
-  std::span<const int32_t> forbidden = kNeverProduced;  // tokens never produced; the end mark is always allowed
+  std::span<const int32_t> forbidden = {};  // tokens never produced, beside those without text; the end mark may come
   bool (*cancelled)(void* context) = nullptr;  // asked before every step; true ends the translation with kCancelled
   void* cancel_context = nullptr;              // handed to `cancelled`
 };

@@ -1,5 +1,5 @@
-// Text in, text out: the engine's public face. Nothing below this header knows about JavaScript, nothing above it about
-// tensors.
+// Text in, text out: the engine's public face. Nothing below this
+// header knows about JavaScript, nothing above it about tensors.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct TranslatedText {
   float score = 0;                  // mean log-probability per token (0 unless scores or a beam were asked for)
   std::vector<float> token_scores;  // log-probability of each target piece, if `scores`
   std::vector<uint32_t> offsets;    // byte offset of each target piece in `text`, and its end, if scores or alignment
-  std::vector<std::vector<int32_t>>
-      alignment;                // (target pieces, source pieces) attention, each row sums to about 255·heads
+  // (target pieces, source pieces) attention, if `alignment`; each row sums to about 255·heads.
+  std::vector<std::vector<int32_t>> alignment;
   bool loop_stopped = false;    // the loop guard cut a repetition
   bool length_limited = false;  // the translation hit its length limit
 };
@@ -45,7 +45,7 @@ struct EngineInfo {
 class Translator;
 
 // A translation in progress, advanced in small steps by a caller that must stay responsive. To cancel it, drop it.
-// The translator must outlive it and works on one job at a time.
+// The translator must outlive it and works on one job at a time: another one that advances meanwhile gets an error.
 class TranslationJob {
  public:
   ~TranslationJob();
@@ -67,9 +67,9 @@ class Translator {
   static Result<std::unique_ptr<Translator>> load(AlignedBytes file, std::string_view kernel = {});
   ~Translator();
 
-  // Translates segments (sentences, usually). Each result is the same whatever else is in the list. Blank segments come
-  // back as they are; white space around a segment is kept; a segment longer than the model's limit is split, never cut
-  // off.
+  // Translates segments (sentences, usually). Each result is the same whatever else
+  // is in the list. Blank segments come back as they are; white space around a
+  // segment is kept; a segment longer than the model's limit is split, never cut off.
   Result<std::vector<TranslatedSegment>> translate(std::vector<std::string> segments, const Options& options);
   // The same, step by step.
   Result<std::unique_ptr<TranslationJob>> start(std::vector<std::string> segments, const Options& options);

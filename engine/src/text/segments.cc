@@ -55,21 +55,4 @@ std::vector<size_t> split_tokens(const Vocabulary& vocabulary, std::span<const i
   return ends;
 }
 
-std::vector<uint32_t> token_offsets(const Vocabulary& vocabulary, std::string_view text, std::span<const int> tokens) {
-  std::vector<uint32_t> offsets;
-  offsets.reserve(tokens.size() + 1);
-  size_t at = 0;
-  for (const int token : tokens) {
-    std::string_view piece = vocabulary.piece(token);
-    while (piece.starts_with(kSpaceMark)) {  // a run of white space in the text is one mark in a piece
-      piece.remove_prefix(kSpaceMark.size());
-      while (at < text.size() && is_space(text[at])) ++at;
-    }
-    offsets.push_back(static_cast<uint32_t>(at));
-    at = std::min(text.size(), at + (is_byte_piece(piece) ? 1 : piece.size()));
-  }
-  offsets.push_back(static_cast<uint32_t>(at));
-  return offsets;
-}
-
 }  // namespace octavo

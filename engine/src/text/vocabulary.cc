@@ -1,5 +1,7 @@
 #include "text/vocabulary.h"
 
+#include <algorithm>
+
 // Must precede sentencepiece's own headers: it stands in for some of them.
 #include "lean.h"
 
@@ -24,16 +26,24 @@ void append_with_spaces(std::string& text, std::string_view piece) {
   }
 }
 
-// Appends bytes, whatever is not valid UTF-8 as U+FFFD, and empties them.
-void flush_as_utf8(std::string& text, std::string& bytes) {
+// Appends bytes, whatever is not valid UTF-8 as U+FFFD, and empties them. Each adds its place to `offsets`.
+void flush_as_utf8(std::string& text, std::string& bytes, std::vector<uint32_t>& offsets) {
   std::string_view rest = bytes;
   while (!rest.empty()) {
     std::size_t length = 0;
     const bool valid = sentencepiece::string_util::IsValidDecodeUTF8(rest, &length);
+    for (std::size_t i = 0; i < length; ++i) offsets.push_back(static_cast<uint32_t>(text.size() + i));
     text += valid ? rest.substr(0, length) : kReplacement;
     rest.remove_prefix(length);
   }
   bytes.clear();
+}
+
+// The bytes of a piece's leading spaces.
+std::size_t leading_spaces(std::string_view piece) {
+  std::size_t bytes = 0;
+  while (piece.substr(bytes).starts_with(kSpace)) bytes += kSpace.size();
+  return bytes;
 }
 
 }  // namespace
@@ -77,27 +87,38 @@ std::optional<Vocabulary> Vocabulary::load(std::string_view bytes, std::string& 
   return Vocabulary(std::move(parts));
 }
 
-std::vector<int> Vocabulary::encode(std::string_view utf8) const {
+std::vector<int> Vocabulary::encode(std::string_view utf8, std::vector<uint32_t>* offsets) const {
   const auto& model = *parts_->model;
-  const std::string normalized = parts_->normalizer->Normalize(utf8);
+  std::string normalized;
+  std::vector<std::size_t> origins;  // where in `utf8` each byte of `normalized`, and its end, comes from
+  parts_->normalizer->Normalize(utf8, &normalized, &origins).IgnoreError();  // a sound model never fails
+  if (offsets != nullptr) offsets->clear();
 
   std::vector<int> ids;
+  const auto add = [&](int id, std::size_t origin) {
+    ids.push_back(id);
+    if (offsets != nullptr) offsets->push_back(static_cast<uint32_t>(origin));
+  };
   bool after_unknown = false;
   for (const auto& [text, id] : model.Encode(normalized)) {
+    const auto begin = static_cast<std::size_t>(text.data() - normalized.data());
     const bool unknown = model.IsUnknown(id);
     if (unknown && model.ByteFallbackEnabled()) {
-      for (const char byte : text) {
-        ids.push_back(model.PieceToId(sentencepiece::ByteToPiece(static_cast<unsigned char>(byte))));
+      for (std::size_t i = 0; i < text.size(); ++i) {
+        const int byte = model.PieceToId(sentencepiece::ByteToPiece(static_cast<unsigned char>(text[i])));
+        // All bytes of a character come from where it begins, which may have been a shorter one.
+        add(byte, std::min(origins[begin] + i, origins[begin + text.size()]));
       }
     } else if (!(unknown && after_unknown)) {  // as in sentencepiece, a run of unknowns is one piece
-      ids.push_back(id);
+      add(id, origins[begin + leading_spaces(text)]);
     }
     after_unknown = unknown;
   }
+  if (offsets != nullptr) offsets->push_back(static_cast<uint32_t>(origins.empty() ? 0 : origins.back()));
   return ids;
 }
 
-std::string Vocabulary::decode(std::span<const int> ids) const {
+std::string Vocabulary::decode(std::span<const int> ids, std::vector<uint32_t>* offsets) const {
   const auto& normalizer_spec = parts_->proto.normalizer_spec();
   const bool strips_all_leading = normalizer_spec.remove_extra_whitespaces();
   const bool strips_leading = strips_all_leading || normalizer_spec.add_dummy_prefix();
@@ -105,26 +126,31 @@ std::string Vocabulary::decode(std::span<const int> ids) const {
 
   std::string text;
   std::string bytes;  // of byte pieces, which make characters only together
+  std::vector<uint32_t> places;
   for (const int id : ids) {
     const bool known = id >= 0 && id < size() && !parts_->model->IsUnknown(id);
     if (known && parts_->model->IsByte(id)) {
       bytes += static_cast<char>(sentencepiece::PieceToByte(piece(id)));
       continue;
     }
-    flush_as_utf8(text, bytes);
+    flush_as_utf8(text, bytes, places);
     at_start = at_start && text.empty();
+    std::string_view written;
     if (!known) {
-      text += parts_->proto.trainer_spec().unk_surface();
+      written = parts_->proto.trainer_spec().unk_surface();
     } else if (!parts_->model->IsControl(id)) {
-      auto written = piece(id);
+      written = piece(id);
       if (at_start && strips_leading && written.starts_with(kSpace)) {
         written.remove_prefix(kSpace.size());
         at_start = strips_all_leading;
       }
-      append_with_spaces(text, written);
     }
+    places.push_back(static_cast<uint32_t>(text.size() + leading_spaces(written) / kSpace.size()));
+    append_with_spaces(text, written);
   }
-  flush_as_utf8(text, bytes);
+  flush_as_utf8(text, bytes, places);
+  places.push_back(static_cast<uint32_t>(text.size()));
+  if (offsets != nullptr) *offsets = std::move(places);
   return text;
 }
 
@@ -143,5 +169,17 @@ int Vocabulary::unknown() const { return parts_->id_of(parts_->model->unk_piece(
 int Vocabulary::begin_of_sentence() const { return parts_->id_of(parts_->model->bos_piece(), Type::CONTROL); }
 int Vocabulary::end_of_sentence() const { return parts_->id_of(parts_->model->eos_piece(), Type::CONTROL); }
 int Vocabulary::padding() const { return parts_->id_of(parts_->model->pad_piece(), Type::CONTROL); }
+
+std::vector<int> Vocabulary::without_text(int rows) const {
+  std::vector<int> ids;
+  // Our vocabularies keep padding at 0 and the unknown piece at 2; others may have anything there. (Other control
+  // pieces are silent. They may come, as they could when the first models were made.)
+  for (const int id : {0, 2}) {
+    if (id < size() && (parts_->model->IsControl(id) || parts_->model->IsUnknown(id))) ids.push_back(id);
+  }
+  if (const int id = unknown(); id >= 0 && id != 0 && id != 2) ids.push_back(id);
+  for (int id = size(); id < rows; ++id) ids.push_back(id);
+  return ids;
+}
 
 }  // namespace octavo

@@ -1,6 +1,7 @@
 // Text to pieces and back: a thin layer over sentencepiece.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,12 +24,13 @@ class Vocabulary {
 
   // The pieces of a text, without begin and end marks. A byte that is not part of valid UTF-8
   // becomes U+FFFD. With byte fallback (see `has_byte_fallback`) no character is lost; without it,
-  // rare ones become `unknown()`.
-  std::vector<int> encode(std::string_view utf8) const;
+  // rare ones become `unknown()`. `offsets`, unless null, gets where in the text each piece begins,
+  // behind its space, and where the last one ends: numbers that never decrease.
+  std::vector<int> encode(std::string_view utf8, std::vector<uint32_t>* offsets = nullptr) const;
 
   // The text that pieces stand for, always valid UTF-8. Control pieces are silent; an id outside
-  // the vocabulary reads like the unknown piece.
-  std::string decode(std::span<const int> ids) const;
+  // the vocabulary reads like the unknown piece. `offsets` as above.
+  std::string decode(std::span<const int> ids, std::vector<uint32_t>* offsets = nullptr) const;
 
   int size() const;
   bool has_byte_fallback() const;
@@ -41,6 +43,10 @@ class Vocabulary {
   int begin_of_sentence() const;
   int end_of_sentence() const;
   int padding() const;
+
+  // What no translation may contain, of a network that knows `rows` tokens: padding, the unknown piece, and ids that
+  // are no pieces at all.
+  std::vector<int> without_text(int rows) const;
 
  private:
   struct Parts;
