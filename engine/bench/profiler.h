@@ -12,8 +12,8 @@ namespace octavo::profiler {
 // Starts a profile of `inner` on the weights of `file`. The kernel returned works until the next start.
 const Kernel& start(const Kernel& inner, const ModelFile& file);
 
-// What was measured since: JSON, [{"layer": …, "operation": …, "calls": …, "milliseconds": …}]. The clock's own cost is
-// subtracted.
+// What was measured since, without the clock's own cost. JSON:
+// [{"layer": …, "operation": …, "calls": …, "milliseconds": …}]
 std::string report();
 
 }  // namespace octavo::profiler

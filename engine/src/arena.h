@@ -1,6 +1,5 @@
-// One block of memory, cut into 64-byte aligned pieces. A layout function takes the same pieces
-// twice: from an arena without memory, to learn the size, and from one with memory, to get the
-// pointers.
+// One block of memory, cut into 64-byte aligned pieces. A layout function takes the same pieces twice:
+// from an arena without memory, to learn the size, and from one with memory, to get the pointers.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +21,7 @@ class Arena {
     return piece;
   }
 
-  // More than an address space holds is reported as half of it: no allocation of that size
-  // succeeds.
+  // More than an address space holds is reported as half of it: no allocation of that size succeeds.
   size_t used() const { return static_cast<size_t>(std::min<uint64_t>(used_, std::numeric_limits<size_t>::max() / 2)); }
 
  private:

@@ -39,9 +39,8 @@ constexpr int narrowing_shift(int32_t max) {
   return rounding_shift(max, shift) > kWideMax ? shift + 1 : shift;
 }
 
-// v^degree of the polynomial attention, for v in 0..127 and degree 1..5; of the fifth power v⁴ is first shifted right
-// by
-// 7.  Range: 127⁴ < 2^28.
+// v^degree of the polynomial attention, for v in 0..127 and degree 1..5. Before the fifth power v⁴ is
+// shifted right by 7. Range: 127⁴ < 2^28, and 127⁵/2^7 too.
 constexpr int32_t polynomial_power(int32_t v, int degree) {
   int32_t x = v;
   for (int d = 2; d <= degree; ++d) x = (d == 5 ? rounding_shift(x, 7) : x) * v;
@@ -50,8 +49,8 @@ constexpr int32_t polynomial_power(int32_t v, int degree) {
 
 static_assert(multiply_q15(16384, kOneQ15) == 16384 && multiply_q15(-8191, kOneQ15) == -8191);
 
-// a / b as a Q15 multiplier, for 0 < a <= b. Scales are positive and finite (the model file is checked), so no NaN
-// arises.
+// a / b as a Q15 multiplier, for 0 < a <= b. Scales are positive
+// and finite (the model file is checked), so no NaN arises.
 inline int32_t ratio_q15(float a, float b) {
   const int32_t m = static_cast<int32_t>(a / b * 32768.0f + 0.5f);
   return m < kOneQ15 ? m : kOneQ15;

@@ -254,8 +254,7 @@ Status FloatTransformer::reserve(const Capacity& wanted) {
   return std::nullopt;
 }
 
-// Each position turns the angles of the one before: one sine and cosine per frequency are in the
-// file.
+// Each position turns the angles of the one before: one sine and cosine per frequency are in the file.
 void FloatTransformer::position_codes(int length) {
   const int half = width_ / 2;
   for (int i = 0; i < half; ++i) {

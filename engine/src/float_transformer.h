@@ -75,8 +75,7 @@ class FloatTransformer final : public Transformer {
   float* hidden_ = nullptr;                           // (kRowBlock, ffn)
   float* weights_ = nullptr;                          // (keys) of one query and head
   float* shares_ = nullptr;                           // (source_tokens): attention of one query, summed over the heads
-  float *self_keys_ = nullptr,
-        *self_values_ = nullptr;                           // (decoder layers, slots, target_length, d)
+  float *self_keys_ = nullptr, *self_values_ = nullptr;    // (decoder layers, slots, target_length, d)
   float *cross_keys_ = nullptr, *cross_values_ = nullptr;  // (decoder layers, source_tokens, d)
   float* logits_ = nullptr;                                // (slots, vocabulary)
   int32_t* alignments_ = nullptr;                          // (slots, source_tokens)

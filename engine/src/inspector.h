@@ -11,8 +11,8 @@
 
 namespace octavo {
 
-// Greedy translation of one sentence, observed; or, if there is one, the reading of its translation. Tokens are without
-// end mark.
+// Greedy translation of one sentence, observed; or, if there is
+// one, the reading of its translation. Tokens are without end mark.
 Result<Inspection> inspect(Transformer& network, const Vocabulary& vocabulary, std::vector<int32_t> source,
                            std::vector<int32_t> translation);
 

@@ -26,8 +26,7 @@ IntegerTransformer::IntegerTransformer(std::shared_ptr<const ModelFile> file, In
   work_.kernel = &kernel;
 }
 
-// ---------------------------------------------------------------------------------------------------------- the
-// network
+// ------------------------------------------------------------------------------------------------------- the network
 
 void IntegerTransformer::encode(std::span<const int32_t> tokens, std::span<const int32_t> offsets) {
   const int width = stream_.width, total = static_cast<int>(tokens.size());
@@ -202,8 +201,7 @@ void IntegerTransformer::project(int rows) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------- results and
-// memory
+// ------------------------------------------------------------------------------------------------ results and memory
 
 std::span<const int32_t> IntegerTransformer::logits(int row) const {
   const size_t n = network_.shape.vocabulary;

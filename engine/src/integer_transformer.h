@@ -1,5 +1,5 @@
-// The Integer Transformer with scale propagation: INT8 tensors that carry their scales from the embedding to the
-// logits.
+// The Integer Transformer with scale propagation: INT8 tensors
+// that carry their scales from the embedding to the logits.
 #pragma once
 
 #include <memory>

@@ -62,8 +62,7 @@ class LoopGuard {
 
   int length_ = 0;
   std::array<int32_t, kMaxLoopPhrase> recent_ = {};  // a ring
-  std::array<int32_t, kMaxLoopPhrase> run_ =
-      {};  // [p - 1]: how many of the last tokens in a row equal the one p before them
+  std::array<int32_t, kMaxLoopPhrase> run_ = {};     // [p - 1]: of the last tokens, how many equal the one p before
 };
 
 }  // namespace octavo

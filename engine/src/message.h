@@ -1,5 +1,5 @@
-// Sentences for people, put together from pieces without iostreams or printf: the engine has a size budget in
-// WebAssembly.
+// Sentences for people, put together from pieces without iostreams
+// or printf: the engine has a size budget in WebAssembly.
 #pragma once
 
 #include <initializer_list>

@@ -197,8 +197,8 @@ AlignedBytes::AlignedBytes(size_t size) {
 
 void AlignedBytes::Free::operator()(std::byte* p) const { std::free(p); }
 
-// Eight bytes at a time through eight tables, which are cheap enough to build on the spot (2048 entries) and so cost no
-// space.
+// Eight bytes at a time through eight tables, which are cheap
+// enough to build on the spot (2048 entries) and so cost no space.
 uint32_t crc32(std::span<const std::byte> bytes, uint32_t seed) {
   uint32_t table[8][256];
   for (uint32_t i = 0; i < 256; ++i) {

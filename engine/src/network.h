@@ -39,9 +39,8 @@ struct DecoderLayerOf {
 template <class Linear, class Norm>
 struct NetworkOf {
   NetworkShape shape;
-  Linear embedding;  // "embedding" (vocabulary, width), no bias; input rows and output projection alike
-  const double*
-      rotation;  // "positions.rotation"  kFloat64 (width/2, 2): cos and sin of each frequency's angle per token
+  Linear embedding;        // "embedding" (vocabulary, width), no bias; input rows and output projection alike
+  const double* rotation;  // "positions.rotation"  kFloat64 (width/2, 2): cos, sin of each frequency's angle per token
   std::vector<EncoderLayerOf<Linear, Norm>> encoder;  // "encoder.<i>"
   Norm encoder_norm;                                  // "encoder_norm"
   std::vector<DecoderLayerOf<Linear, Norm>> decoder;  // "decoder.<i>"

@@ -12,8 +12,8 @@
 
 namespace octavo {
 
-// Looks tensors up and remembers the first problem; after one, the pointers it gave are worthless and status() says
-// why.
+// Looks tensors up and remembers the first problem; after one,
+// the pointers it gave are worthless and status() says why.
 class NetworkReader {
  public:
   explicit NetworkReader(const ModelFile& file) : file_(file) {}

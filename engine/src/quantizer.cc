@@ -22,8 +22,8 @@ float max_abs(const float* x, size_t n) {
   return max;
 }
 
-// The scale at which numbers of this maximum fill `limit`. Numbers too small to matter beside others share one largest
-// scale.
+// The scale at which numbers of this maximum fill `limit`. Numbers
+// too small to matter beside others share one largest scale.
 double filling_scale(double limit, double max) {
   constexpr double kLargest = 0x1p20;
   return max > 0 ? std::min(limit / max, kLargest) : kLargest;

@@ -1,6 +1,5 @@
-// The layers of the Integer Transformer, written with the operations of scale_propagation.h. A
-// module that an ablation leaves in FP32 de-quantises its inputs, computes with floats and hands
-// floats on.
+// The layers of the Integer Transformer, written with the operations of scale_propagation.h. A module
+// that an ablation leaves in FP32 de-quantises its inputs, computes with floats and hands floats on.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,7 @@
 
 namespace octavo {
 
-// The parts of a network that can be computed in integers or in FP32 independently, as the paper
-// names them.
+// The parts of a network that can be computed in integers or in FP32 independently, as the paper names them.
 enum Module : uint32_t {
   kEmbedding = 1,
   kAttention = 2,
@@ -71,8 +70,7 @@ struct ReferenceNetwork {
 // Quantises on the fly. In fixed-point arithmetic by the rules of quantizer.h, for any number of
 // bits; in paper arithmetic to the letter, s = (2^p - 1) / max|r| for every row and vector.
 ReferenceNetwork reference_network(const FloatNetwork& from, const ReferenceOptions& options);
-// The integers of an INT8 file. Vectors are quantised anew in paper arithmetic, which has no 13-bit
-// operands.
+// The integers of an INT8 file. Vectors are quantised anew in paper arithmetic, which has no 13-bit operands.
 ReferenceNetwork reference_network(const IntegerNetwork& from, const ReferenceOptions& options);
 
 }  // namespace octavo

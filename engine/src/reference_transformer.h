@@ -1,8 +1,7 @@
 // The whole network on the operations of scale_propagation.h: slow and general. It is the
 // specification of IntegerTransformer, whose logits it equals to the bit (8 bits, fixed-point, a
-// scale per token), and it runs the paper's ablations: other precisions, the paper's own formulas,
-// a scale per sentence, integers in some modules only. Tools and tests use it; the product does
-// not.
+// scale per token), and it runs the paper's ablations: other precisions, the paper's own formulas, a
+// scale per sentence, integers in some modules only. Tools and tests use it; the product does not.
 #pragma once
 
 #include <functional>

@@ -129,8 +129,7 @@ ScaledTensor ScalePropagation::rescale(const ScaledTensor& a) const {
   return out;
 }
 
-// ---------------------------------------------------------------------------------- shape
-// operations
+// -------------------------------------------------------------------------------- shape operations
 
 ScaledTensor ScalePropagation::transpose(const ScaledTensor& a) const {
   ScaledTensor out(a.cols, a.rows, a.width, a.bits);
@@ -188,8 +187,7 @@ ScaledTensor ScalePropagation::concat_cols(std::span<const ScaledTensor> parts) 
   return out;
 }
 
-// -------------------------------------------------------------------------- element-wise
-// operations
+// ------------------------------------------------------------------------- element-wise operations
 
 ScaledTensor ScalePropagation::multiply(const ScaledTensor& a, const ScaledTensor& b) const {
   ScaledTensor out = like(a, Width::kFull);

@@ -3,10 +3,9 @@
 // what the ablations run on.
 //
 // Two arithmetic modes differ in how integers are re-scaled and matched:
-//   paper        the formulas to the letter: x / ⌈max|x| / (2^p - 1)⌉ and x / ⌈s / s̄⌉, both
-//                rounded, and every operation's result is stored
-//   fixed-point  the ratio itself as a Q15 multiplier on 13-bit operands (fixed_point.h); a chain
-//   of
+//   paper        the formulas to the letter: x / ⌈max|x| / (2^p - 1)⌉ and x / ⌈s / s̄⌉, both rounded,
+//                and every operation's result is stored
+//   fixed-point  the ratio itself as a Q15 multiplier on 13-bit operands (fixed_point.h); a chain of
 //                operations stays wide until its result is stored; the default
 //
 // Ranges. Stored elements have |x| <= L = 2^(bits-1) - 1 <= 511. The fast path has bits = 8 and
@@ -14,7 +13,7 @@
 // model file allows (inputs <= 32768, keys <= 8192) have room too:
 //   products   inputs·L² <= 2^15·2^18 = 2^33
 //   centring   n·x - Σx, at most 2·n·L <= 2^23
-//   powers     L⁵ < 2^45, plus |δ| <= 2^35
+//   powers     L⁵ < 2^45, plus |δ| <= 2^38
 //   wide sums  four terms of 8191: 15 bits, what a Q15 product may take
 // Scales are positive and finite floats.
 #pragma once
@@ -124,8 +123,8 @@ struct ScalePropagation {
   // ---- what the Integer Transformer is made of beside the table
 
   // ReLU(x)ⁿ + |δ| for x >= 0 that is stored: {xⁿ + δ·sⁿ, sⁿ}. A row of zeros becomes a row of
-  // equal numbers: a simple average. Range: L⁵ + 2^35 < 2^46; the fast path's fifth power, without its lowest 7 bits,
-  // and its |δ| stay below 2^29.
+  // equal numbers: a simple average. Range: L⁵ + 2^38 < 2^46; the fast path's fifth power, without its lowest 7 bits,
+  // is below 2^28 and its |δ| at most 2^30.
   ScaledTensor polynomial(const ScaledTensor& a, int n, float delta) const;
   // Σ_j p_j·v_j / Σ_j p_j for p >= 0: (queries, keys) · (keys, width) → (queries, width). The paper
   // divides integers; fixed-point arithmetic takes {p, Σp}, which stands for p / Σp, and divides
@@ -141,8 +140,7 @@ struct ScalePropagation {
 
  private:
   ScaledTensor widen(const ScaledTensor& a) const;
-  // What scales are matched on: the paper takes elements as they are, fixed-point arithmetic
-  // widens.
+  // What scales are matched on: the paper takes elements as they are, fixed-point arithmetic widens.
   ScaledTensor operand(const ScaledTensor& a) const { return paper() ? a : widen(a); }
   // {x1·x2ᵀ, s1 ⊗ s2} of stored operands without column scales.
   static ScaledTensor product(const ScaledTensor& a, const ScaledTensor& b);

@@ -1,5 +1,5 @@
-// {x, s}: the one data type of scale propagation. Integers x and one positive scale per row s stand for the numbers x /
-// s.
+// {x, s}: the one data type of scale propagation. Integers x
+// and one positive scale per row s stand for the numbers x / s.
 #pragma once
 
 #include <cstdint>

@@ -188,8 +188,8 @@ void Search::Batch::advance_beam(Sentence& sentence, int first_row) {
     network_.log_probabilities(first_row + static_cast<int>(i), log_probabilities_.data());
     mask_forbidden();
     live.loop_stopped |= mask_loops(live, sentence.loops);
-    // Rows and tokens come in ascending order and only something better displaces a candidate: ties go to the lower
-    // number.
+    // Rows and tokens come in ascending order and only something
+    // better displaces a candidate: ties go to the lower number.
     for (size_t t = 0; t < log_probabilities_.size(); ++t) {
       const float sum = live.log_probability + log_probabilities_[t];
       if (sum > (candidates_.size() < capacity ? kImpossible : candidates_.back().log_probability)) {
@@ -215,9 +215,9 @@ void Search::Batch::advance_beam(Sentence& sentence, int first_row) {
     sentence.extend(child, candidate.token, candidate.score, attention[parent]);
   }
 
-  // Once `beam` hypotheses are complete, one that is worse than all of them even if its end came next and for free is
-  // given up. (Very probable further tokens could still lift its mean; waiting for them doubles the work and hardly
-  // ever pays.)
+  // Once `beam` hypotheses are complete, one that is worse than all of them even if
+  // its end came next and for free is given up. (Very probable further tokens could
+  // still lift its mean; waiting for them doubles the work and hardly ever pays.)
   if (sentence.finished.size() == beam) {
     const float worst = sentence.finished.back().score;
     std::erase_if(sentence.next,
@@ -268,8 +268,8 @@ void Search::Batch::mask_forbidden() {
   }
 }
 
-// Rules out the tokens that would make a loop. Returns whether the hypothesis was about to: the best of all was one of
-// them.
+// Rules out the tokens that would make a loop. Returns whether
+// the hypothesis was about to: the best of all was one of them.
 bool Search::Batch::mask_loops(const Live& live, const LoopGuard::Limits& limits) {
   std::array<int32_t, kMaxLoopPhrase> looping;
   const int loops = live.guard.looping(limits, looping);

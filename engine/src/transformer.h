@@ -1,5 +1,5 @@
-// What search needs of a network. Two implement it: IntegerTransformer (the product) and FloatTransformer (its FP32
-// twin).
+// What search needs of a network. Two implement it: IntegerTransformer
+// (the product) and FloatTransformer (its FP32 twin).
 //
 // Sentences are encoded together, ragged: token rows of all sentences one after another, nothing padded. Decoding
 // advances any set of hypotheses by one token; each owns a *slot* of the key/value cache. A row's result depends on its
@@ -51,18 +51,18 @@ class Transformer {
   // One decoder step for each row; results are then read by row number until the next step.
   virtual void step(std::span<const StepRow> rows) = 0;
   virtual int32_t best_token(int row) const = 0;
-  // Natural logarithms of the probabilities of all tokens: (vocabulary) floats. The one place where logits are
-  // de-quantised.
+  // Natural logarithms of the probabilities of all tokens:
+  // (vocabulary) floats. The one place where logits are de-quantised.
   virtual void log_probabilities(int row, float* out) const = 0;
-  // Attention of this row to each source token of its sentence, summed over the heads of the decoder layer that aligns
-  // best.
+  // Attention of this row to each source token of its sentence,
+  // summed over the heads of the decoder layer that aligns best.
   virtual std::span<const int32_t> alignment(int row) const = 0;
 
   // Copies the first `length` cached tokens of a slot, for beams that share a history.
   virtual void copy_slot(int from, int to, int length) = 0;
 
-  // From now on the observer is told what happens, until another one or none (nullptr) is. False: this network tells
-  // nobody.
+  // From now on the observer is told what happens, until another
+  // one or none (nullptr) is. False: this network tells nobody.
   virtual bool observe(Observer*) { return false; }
 };
 

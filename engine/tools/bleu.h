@@ -1,5 +1,5 @@
-// Corpus BLEU as sacrebleu computes it: mixed case, 13a tokens, exponential smoothing, no effective order, one
-// reference.
+// Corpus BLEU as sacrebleu computes it: mixed case, 13a tokens,
+// exponential smoothing, no effective order, one reference.
 #pragma once
 
 #include <array>

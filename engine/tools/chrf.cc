@@ -12,8 +12,8 @@ void Chrf::add(std::string_view hypothesis, std::string_view reference) {
   std::erase_if(theirs, is_space);
   for (size_t i = 0; i < kChrfOrder; ++i) {
     const int64_t in_reference = ngram_count(theirs.size(), i + 1);
-    // A sentence whose reference is too short for this order says nothing about it, so its own n-grams do not count
-    // either.
+    // A sentence whose reference is too short for this order says
+    // nothing about it, so its own n-grams do not count either.
     if (in_reference == 0) continue;
     counts_[i].hypothesis += ngram_count(ours.size(), i + 1);
     counts_[i].reference += in_reference;

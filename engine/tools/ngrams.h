@@ -42,8 +42,8 @@ inline int64_t ngram_count(size_t length, size_t order) {
   return length < order ? 0 : static_cast<int64_t>(length - order + 1);
 }
 
-// How many n-grams of this order two sequences share, each counted as often as the sequence that has it less often
-// does.
+// How many n-grams of this order two sequences share, each
+// counted as often as the sequence that has it less often does.
 inline int64_t matching_ngrams(std::u32string_view a, std::u32string_view b, size_t order) {
   const auto sorted = [order](std::u32string_view sequence) {
     std::vector<std::u32string_view> ngrams;

@@ -7,31 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "io.h"
 #include "load_transformer.h"
 #include "measurer.h"
-#include "quantizer.h"
 #include "reference_transformer.h"
-#include "safetensors.h"
+#include "tiny_model.h"
 
 namespace octavo {
 namespace {
 
-constexpr NetworkShape kTiny = {400, 32, 64, 4, 2, 2, 3, AttentionKind::kPolynomial, NormKind::kL1, 128, 1};
-constexpr NetworkShape kTinyLm = {400, 32, 64, 4, 0, 1, 3, AttentionKind::kPolynomial, NormKind::kL1, 128, 1};
-
-std::string tiny_vocabulary() {
-  const Result<std::string> bytes = read_text(OCTAVO_TEST_DATA "/tiny.spm");
-  EXPECT_TRUE(bytes.ok()) << bytes.error();
-  return *bytes;
-}
-
-std::shared_ptr<const ModelFile> tiny_file(Flavour flavour, const NetworkShape& shape, const std::string& name) {
-  const Result<FloatWeights> weights = read_safetensors(OCTAVO_TEST_DATA "/" + name + ".safetensors");
-  EXPECT_TRUE(weights.ok()) << weights.error();
-  Result<AlignedBytes> bytes = make_model(flavour, shape, *weights, "{}", tiny_vocabulary());
-  EXPECT_TRUE(bytes.ok()) << bytes.error();
-  Result<ModelFile> file = ModelFile::open(std::move(*bytes));
+std::shared_ptr<const ModelFile> tiny_file(Flavour flavour, const std::string& name) {
+  Result<ModelFile> file = ModelFile::open(tiny_model(name, flavour));
   EXPECT_TRUE(file.ok()) << file.error();
   return std::make_shared<const ModelFile>(std::move(*file));
 }
@@ -58,7 +43,7 @@ Printed print(const AblationInput& input) {
 }
 
 TEST(Ablation, PrintsEveryTable) {
-  const auto int8 = tiny_file(Flavour::kInt8, kTiny, "tiny"), fp32 = tiny_file(Flavour::kFloat32, kTiny, "tiny");
+  const auto int8 = tiny_file(Flavour::kInt8, "tiny"), fp32 = tiny_file(Flavour::kFloat32, "tiny");
   const Printed printed = print({int8, fp32, kSources, kReferences});
   ASSERT_FALSE(printed.status.has_value()) << printed.status->message;
   for (const char* part : {"n = 3",
@@ -89,9 +74,8 @@ TEST(Ablation, PrintsEveryTable) {
 }
 
 TEST(Ablation, RefusesModelsThatDoNotBelongTogether) {
-  const auto int8 = tiny_file(Flavour::kInt8, kTiny, "tiny"), fp32 = tiny_file(Flavour::kFloat32, kTiny, "tiny");
-  const auto lm8 = tiny_file(Flavour::kInt8, kTinyLm, "tiny-lm"),
-             lm32 = tiny_file(Flavour::kFloat32, kTinyLm, "tiny-lm");
+  const auto int8 = tiny_file(Flavour::kInt8, "tiny"), fp32 = tiny_file(Flavour::kFloat32, "tiny");
+  const auto lm8 = tiny_file(Flavour::kInt8, "tiny-lm"), lm32 = tiny_file(Flavour::kFloat32, "tiny-lm");
   EXPECT_TRUE(print({int8, int8, kSources, kReferences}).status.has_value());
   EXPECT_TRUE(print({fp32, int8, kSources, kReferences}).status.has_value());
   EXPECT_TRUE(print({int8, lm32, kSources, kReferences}).status.has_value());
@@ -100,11 +84,11 @@ TEST(Ablation, RefusesModelsThatDoNotBelongTogether) {
 
 // The fast path and its specification measure the same in every respect.
 TEST(Measurer, MeasuresTheSameForTheSameNetwork) {
-  const auto int8 = tiny_file(Flavour::kInt8, kTiny, "tiny");
+  const auto int8 = tiny_file(Flavour::kInt8, "tiny");
   std::string why;
   std::optional<Vocabulary> vocabulary = Vocabulary::load(int8->vocabulary(), why);
   ASSERT_TRUE(vocabulary.has_value()) << why;
-  const Measurer measurer(std::move(*vocabulary), kTiny, kSources, kReferences);
+  const Measurer measurer(std::move(*vocabulary), int8->shape(), kSources, kReferences);
   EXPECT_EQ(measurer.forced_sentences(), 3u);
   auto fast = load_transformer(int8);
   auto reference = ReferenceTransformer::create(int8, {});

@@ -154,10 +154,10 @@ std::vector<std::string> lines_of(const std::string& path) {
 
 // Real systems on real test sets, with the BLEU that sacrebleu gives them.
 TEST(Bleu, AgreesWithSacrebleu) {
-  // expected.tsv has one decimal, so agreement to 0.05 is the best there can be. Four of its rows do not fit the
-  // outputs beside it (other versions of them were scored, it seems): for these the value below counts, computed from
-  // the same files by a second implementation, sacrebleu's regular expressions in Python, which agrees with ours on
-  // every row.
+  // expected.tsv has one decimal, so agreement to 0.05 is the best there can be. Four of its
+  // rows do not fit the outputs beside it (other versions of them were scored, it seems): for
+  // these the value below counts, computed from the same files by a second implementation,
+  // sacrebleu's regular expressions in Python, which agrees with ours on every row.
   const std::map<std::string, double> measured_elsewhere = {{"flores-dev.bergamot-tiny.de", 39.07672909},
                                                             {"flores-dev.google.de", 44.48937517},
                                                             {"flores-dev.microsoft.de", 45.38466000},

@@ -15,7 +15,7 @@ class FuzzCorpus : public testing::TestWithParam<fuzz::Named> {};
 
 TEST_P(FuzzCorpus, Holds) {
   int tried = 0;
-  const std::string folder = std::string(OCTAVO_TEST_DATA) + "/../fuzz/corpus/" + GetParam().name;
+  const std::string folder = OCTAVO_TEST_DATA "/../fuzz/corpus/" + std::string(GetParam().name);
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string content(std::istreambuf_iterator<char>(file), {});

@@ -99,8 +99,8 @@ TEST(Quantizer, ExtremeRows) {
   }
 }
 
-// Every tensor of an INT8 file stands for its FP32 weights, in particular q, k and v for the rows of the stack they
-// came from.
+// Every tensor of an INT8 file stands for its FP32 weights, in
+// particular q, k and v for the rows of the stack they came from.
 TEST(Quantizer, IntegerFileStandsForTheWeights) {
   const NetworkShape shape = small_shape();
   const FloatWeights weights = random_weights(shape, 3);

@@ -85,8 +85,7 @@ inline Batch make_batch(const NetworkShape& shape, std::initializer_list<size_t>
   return batch;
 }
 
-// Encodes the sentences in the given order, then feeds all inputs step by step. `use` sees each
-// row.
+// Encodes the sentences in the given order, then feeds all inputs step by step. `use` sees each row.
 template <class Network, class Use>
 void run(Network& network, const Batch& batch, const std::vector<int>& order, Use&& use) {
   Tokens all, offsets = {0};

@@ -30,8 +30,7 @@ ScaledTensor stored(int rows, std::vector<int64_t> x, std::vector<float> scales,
   return a;
 }
 
-// Random integers of any size up to `limit`, one row of zeros, one of extremes, scales from 2^-6 to
-// 2^6.
+// Random integers of any size up to `limit`, one row of zeros, one of extremes, scales from 2^-6 to 2^6.
 ScaledTensor random_tensor(int rows, int cols, int64_t limit, Width width, int bits = 8) {
   ScaledTensor a(rows, cols, width, bits);
   for (int i = 0; i < rows; ++i) {

@@ -1,5 +1,5 @@
-// Errors are values: a Result holds either what was asked for or an Error whose message names the problem and the
-// remedy.
+// Errors are values: a Result holds either what was asked for
+// or an Error whose message names the problem and the remedy.
 #pragma once
 
 #include <optional>

@@ -17,8 +17,7 @@ float exponential_constants[] = {87.0f,      -87.0f,     12582912.0f, 1.44269504
 namespace {
 
 constexpr int kPanel = 8;
-// Inputs per pass: a panel's share (16 kB) then stays in the first-level cache while all rows meet
-// it.
+// Inputs per pass: a panel's share (16 kB) then stays in the first-level cache while all rows meet it.
 constexpr int kInputBlock = 512;
 // Rows per pass: their share of the inputs (128 kB) stays in the second-level cache while all
 // panels meet it.

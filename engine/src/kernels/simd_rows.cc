@@ -266,18 +266,8 @@ int32_t weigh_as(const int8_t* v, int32_t delta, int shift, const uint16_t* matc
 
 int32_t weigh(const int8_t* v, int degree, int32_t delta, int shift, const uint16_t* match, int16_t* y, int32_t* sum,
               int count) {
-  switch (degree) {
-    case 1:
-      return weigh_as<1>(v, delta, shift, match, y, sum, count);
-    case 2:
-      return weigh_as<2>(v, delta, shift, match, y, sum, count);
-    case 3:
-      return weigh_as<3>(v, delta, shift, match, y, sum, count);
-    case 4:
-      return weigh_as<4>(v, delta, shift, match, y, sum, count);
-    default:
-      return weigh_as<5>(v, delta, shift, match, y, sum, count);
-  }
+  constexpr decltype(&weigh_as<1>) kOfDegree[] = {weigh_as<1>, weigh_as<2>, weigh_as<3>, weigh_as<4>, weigh_as<5>};
+  return kOfDegree[degree - 1](v, delta, shift, match, y, sum, count);
 }
 
 namespace {

@@ -51,8 +51,8 @@ HeadSums attend_head(const Workspace& work, float b, float delta, int degree, co
   const int32_t delta_int = top == 0 ? 1 : delta_at(delta, scaled_q15(shifted_scale, to_int8), degree);
   // No search for the largest power: it is that of the largest number.
   const int power_shift = narrowing_shift(polynomial_power(multiply_q15(top, to_int8), degree) + delta_int);
-  // Weights matched along the values, R to 0..127. `total` is Σ Poly at the scale before R: dividing by it only moves
-  // the scale.
+  // Weights matched along the values, R to 0..127. `total` is Σ Poly
+  // at the scale before R: dividing by it only moves the scale.
   int32_t total = 0;
   const int32_t max =
       kernel.weigh(work.weights, degree, delta_int, power_shift, seen.value_scales.match, work.wide, &total, count);

@@ -1,5 +1,5 @@
-// Polynomial attention: y = Σ_j Poly(q·k_j/√w)·v_j / Σ_j Poly(q·k_j/√w) with Poly(x) = ReLU(x + b)ⁿ + |δ|, all in
-// integers.
+// Polynomial attention: y = Σ_j Poly(q·k_j/√w)·v_j / Σ_j Poly(q·k_j/√w)
+// with Poly(x) = ReLU(x + b)ⁿ + |δ|, all in integers.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct MatchedScales {
 };
 MatchedScales match_scales(const float* scales, int count, uint16_t* match);
 
-// The keys and values that a query sees: `count` rows of `stride` bytes, INT8, one scale per row matched along the
-// rows.
+// The keys and values that a query sees: `count` rows of `stride`
+// bytes, INT8, one scale per row matched along the rows.
 struct KeysValues {
   const int8_t* keys;
   const int8_t* values;

@@ -1,5 +1,4 @@
-// A lean stand-in for three of sentencepiece's headers: common.h, util.h and
-// sentencepiece_processor.h.
+// A lean stand-in for three of sentencepiece's headers: common.h, util.h and sentencepiece_processor.h.
 //
 // Octavo compiles sentencepiece's normaliser and its unigram and BPE models from unchanged sources.
 // Those three headers would bring iostreams, threads, random devices and protobuf along, some 200
@@ -59,8 +58,7 @@ class Status {
 inline Status OkStatus() { return {}; }
 inline Status InternalError(std::string_view message) { return Status(std::string(message)); }
 
-// `return BrokenInvariant(...) << details;` yields an error whose text is the condition that
-// failed.
+// `return BrokenInvariant(...) << details;` yields an error whose text is the condition that failed.
 struct BrokenInvariant {
   const char* condition;
   template <typename T>
@@ -83,8 +81,7 @@ inline std::size_t OneCharLen(const char* text) {
   return "\1\1\1\1\1\1\1\1\1\1\1\1\2\2\3\4"[static_cast<unsigned char>(*text) >> 4];
 }
 
-// Whether `input` (not empty) begins with a valid UTF-8 character; `length` is its size, or 1 if
-// not.
+// Whether `input` (not empty) begins with a valid UTF-8 character; `length` is its size, or 1 if not.
 bool IsValidDecodeUTF8(std::string_view input, std::size_t* length);
 
 template <typename T>

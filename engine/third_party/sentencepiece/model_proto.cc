@@ -10,8 +10,7 @@
 namespace sentencepiece {
 namespace {
 
-// Far above any real vocabulary, low enough that building its index can neither overflow nor take
-// long.
+// Far above any real vocabulary, low enough that building its index can neither overflow nor take long.
 constexpr std::size_t kMaxPieces = 1 << 18;
 constexpr std::size_t kMaxPieceBytes = 512;
 
