@@ -112,7 +112,14 @@ test('a first visit without a network says what is missing', async () => {
 });
 
 test('a stored model has a size and a date, and can be deleted', async () => {
+  await page.evaluate(() => {
+    StorageManager.prototype.persist = () => {
+      document.body.dataset.persists = 'asked';
+      return Promise.resolve(true);
+    };
+  });
   await download(page);
+  expect(await page.locator('body[data-persists]').count()).toBe(1); // it is to stay when space runs low
   await translate(page, 'Good morning.');
   await page.click('#open-models');
   await page.waitForSelector('dialog.models li button');

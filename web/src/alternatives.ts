@@ -104,14 +104,11 @@ export function startAlternatives(
         const concerned = (text: string) => word !== undefined && differsAt(entry.text, text, word);
         const sorted = [...others.filter(concerned), ...others.filter((text) => !concerned(text))];
         const items = sorted.map((text) => item(index, entry.text, text));
-        show(
-          item(index, entry.text, entry.text),
-          ...(items.length > 0 ? items : [note(strings().alternativesNone)]),
-        );
+        show(item(index, entry.text, entry.text), ...(items.length > 0 ? items : [note(strings().nothing)]));
         (items[0] ?? menu.querySelector('button'))?.focus({ preventScroll: true });
       },
       () => {
-        if (!mine.signal.aborted) show(note(strings().alternativesNone));
+        if (!mine.signal.aborted) show(note(strings().nothing));
       },
     );
   };

@@ -69,12 +69,6 @@ export function startCard(session: Session): void {
       case 'insecure':
         show(heading(words.insecureTitle), make('p', {}, words.insecure));
         break;
-      case 'unavailable':
-        show(
-          heading(words.unavailableTitle),
-          make('p', {}, strings().unavailable(pairName(state.source, state.target))),
-        );
-        break;
       case 'needed': {
         const { model, outdated, loaded } = state;
         sheet.fill(loaded / model.bytes);

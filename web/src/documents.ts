@@ -179,7 +179,7 @@ export class Documents {
     };
     const buttons = make('span', { class: 'buttons' });
     if (ready) buttons.append(button(strings().save, save, { kind: 'primary', symbol: 'save' }));
-    buttons.append(iconButton('clear', words.close, close));
+    buttons.append(iconButton('clear', strings().close, close));
     this.#bar.ariaLabel = words.translating('');
     this.#strip.replaceChildren(
       make(

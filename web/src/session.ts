@@ -7,7 +7,6 @@ export type Trouble = 'network' | 'offline' | 'damaged' | 'memory' | 'other';
 /** Where things stand. */
 export type State =
   | { readonly kind: 'checking' | 'insecure' | 'unsupported' }
-  | { readonly kind: 'unavailable'; readonly source: string; readonly target: string }
   | {
       readonly kind: 'needed';
       readonly model: RegistryModel;
@@ -69,11 +68,7 @@ export class Session extends EventTarget {
     const model = (await this.store.offered()).find(
       (offered) => offered.source === source && offered.target === target,
     );
-    if (isOver(signal)) return;
-    if (!model) {
-      this.#set({ kind: 'unavailable', source, target });
-      return;
-    }
+    if (!model || isOver(signal)) return; // only pairs that have a model can be chosen
     const stored = await this.store.list().catch(() => []);
     if (isOver(signal)) return;
     this.#loaded = 0;
@@ -90,6 +85,8 @@ export class Session extends EventTarget {
     const { model } = this.#state as { model?: RegistryModel };
     if (!model) return;
     const signal = this.#begin({ kind: 'downloading', model, loaded: this.#loaded });
+    // Whoever waits for it wants to find it again, even when space runs low. The browser decides.
+    navigator.storage.persist().catch(() => false);
     await this.#open(model, signal, true);
   }
 

@@ -36,7 +36,7 @@ export function openHistory(take: (entry: Remembered) => void): void {
   /** Shows what is found, and says how much that is. */
   const render = (): string => {
     const found = history.find(search.value);
-    const nothing = search.value ? words.nothing : words.empty;
+    const nothing = search.value ? strings().nothing : words.empty;
     const none = found.length === 0;
     list.replaceChildren(...(none ? [make('li', { class: 'muted' }, nothing)] : found.map(row)));
     clear.hidden = history.list().length === 0;
@@ -47,8 +47,7 @@ export function openHistory(take: (entry: Remembered) => void): void {
     words.clear,
     () => {
       history.clear();
-      render();
-      announce(words.erased);
+      announce(render());
       search.focus();
     },
     { kind: 'plain', symbol: 'delete' },

@@ -1,7 +1,7 @@
 // The models on this device: how large, since when, and away with them.
 import type { StoredModel } from 'octavo';
 import { announce } from '../announce.js';
-import { button, iconButton, make } from '../dom.js';
+import { iconButton, make } from '../dom.js';
 import { bytes, date, pairName, strings } from '../language.js';
 import type { Session } from '../session.js';
 import { openDialog } from './dialog.js';
@@ -13,7 +13,6 @@ const nameOf = ({ sourceLanguage, targetLanguage, name }: StoredModel) =>
 export function openModels(session: Session, changed: () => void): void {
   const words = strings().modelsDialog;
   const list = make('ul', { class: 'entries' });
-  const keeping = make('p', { class: 'keeping muted' });
 
   const row = (model: StoredModel) => {
     const name = nameOf(model);
@@ -42,29 +41,13 @@ export function openModels(session: Session, changed: () => void): void {
     );
   };
 
-  const renderKeeping = async () => {
-    const storage = navigator.storage as StorageManager | undefined;
-    if (!storage?.persisted) return;
-    if (await storage.persisted()) {
-      keeping.replaceChildren(words.persisted);
-      return;
-    }
-    const persist = () => void storage.persist().then(renderKeeping);
-    keeping.replaceChildren(
-      make('span', {}, words.notPersisted),
-      button(words.persist, persist, { kind: 'plain' }),
-    );
-  };
-
   const render = async () => {
     const stored = await session.store.list().catch(() => []);
     list.replaceChildren(
       ...(stored.length > 0 ? stored.map(row) : [make('li', { class: 'muted' }, words.empty)]),
     );
-    keeping.hidden = stored.length === 0;
   };
 
-  const dialog = openDialog('models', words.title, list, keeping);
+  const dialog = openDialog('models', words.title, list);
   void render();
-  void renderKeeping();
 }

@@ -61,7 +61,6 @@ export const de: Strings = {
     memory:
       'Der Speicher reicht für das Modell nicht. Bitte andere Tabs schließen und noch einmal versuchen.',
     other: 'Die Engine ließ sich nicht starten.',
-    unavailableTitle: 'Noch nicht',
     insecureTitle: 'Diese Adresse ist nicht sicher',
     insecure:
       'Ein Modell behalten und prüfen darf eine Seite nur, wenn sie über https kommt oder von localhost.',
@@ -75,7 +74,7 @@ export const de: Strings = {
   failure: 'Das ließ sich nicht übersetzen.',
   retry: 'Noch einmal versuchen',
   alternatives: 'Andere Übersetzungen dieses Satzes',
-  alternativesNone: 'Keine andere Übersetzung gefunden.',
+  nothing: 'Nichts gefunden.',
   alternativesWait: 'Suche nach anderen …',
 
   document: {
@@ -89,7 +88,6 @@ export const de: Strings = {
     translating: (percent) => `Wird übersetzt, ${percent}`,
     ready: 'Übersetzt',
     waiting: 'Wartet auf das Modell',
-    close: 'Dokument schließen',
     notText: (name) => `${name} ist keine Textdatei.`,
     tooLarge: (name, most) => `${name} ist größer als ${most}.`,
     failed: (name) => `${name} ließ sich nicht übersetzen.`,
@@ -100,11 +98,9 @@ export const de: Strings = {
     note: 'Wird nur in diesem Browser aufbewahrt.',
     search: 'Suchen',
     empty: 'Noch nichts. Übersetzungen erscheinen hier nach einem Augenblick.',
-    nothing: 'Nichts gefunden.',
     found: (count) => `${count} gefunden`,
     delete: 'Diesen Eintrag löschen',
     clear: 'Alles löschen',
-    erased: 'Der Verlauf ist gelöscht.',
     keep: 'Verlauf speichern',
   },
 
@@ -114,9 +110,6 @@ export const de: Strings = {
     stored: (date) => `heruntergeladen am ${date}`,
     delete: (name) => `${name} löschen`,
     deleted: (name) => `${name} ist gelöscht.`,
-    persist: 'Auch bei Platzmangel behalten',
-    persisted: 'Der Browser behält sie auch bei Platzmangel.',
-    notPersisted: 'Der Browser darf sie bei Platzmangel löschen.',
     licence: (name) => `Lizenz ${name}`,
   },
 

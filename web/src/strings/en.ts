@@ -56,7 +56,6 @@ export const en = {
       'What arrived is not the file that was promised (its checksum is wrong). It was thrown away. Try again later.',
     memory: 'There is not enough memory for the model. Close other tabs and try again.',
     other: 'The engine could not be started.',
-    unavailableTitle: 'Not yet',
     insecureTitle: 'This address is not secure',
     insecure: 'Browsers let a page keep and verify a model only if it comes by https or from localhost.',
     unsupportedTitle: 'This browser cannot run Octavo',
@@ -68,7 +67,7 @@ export const en = {
   failure: 'This could not be translated.',
   retry: 'Try again',
   alternatives: 'Other translations of this sentence',
-  alternativesNone: 'No other translation found.',
+  nothing: 'Nothing found.',
   alternativesWait: 'Looking for others…',
 
   document: {
@@ -82,7 +81,6 @@ export const en = {
     translating: (percent: string) => `Translating, ${percent}`,
     ready: 'Translated',
     waiting: 'Waiting for the model',
-    close: 'Close the document',
     notText: (name: string) => `${name} is not a text file.`,
     tooLarge: (name: string, most: string) => `${name} is larger than ${most}.`,
     failed: (name: string) => `${name} could not be translated.`,
@@ -93,11 +91,9 @@ export const en = {
     note: 'Kept in this browser only.',
     search: 'Search',
     empty: 'Nothing here yet. Translations appear here after a moment.',
-    nothing: 'Nothing found.',
     found: (count: string) => `${count} found`,
     delete: 'Delete this entry',
     clear: 'Erase everything',
-    erased: 'The history has been erased.',
     keep: 'Keep a history',
   },
 
@@ -107,9 +103,6 @@ export const en = {
     stored: (date: string) => `downloaded ${date}`,
     delete: (name: string) => `Delete ${name}`,
     deleted: (name: string) => `${name} has been deleted.`,
-    persist: 'Keep even when space runs low',
-    persisted: 'The browser keeps them even when space runs low.',
-    notPersisted: 'The browser may delete them when space runs low.',
     licence: (name: string) => `licence ${name}`,
   },
 
