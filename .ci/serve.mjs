@@ -64,9 +64,9 @@ export function serve(port = Number(process.env.PORT ?? 8080)) {
   return new Promise((resolve, reject) => {
     server.on('error', (error) => {
       if (error.code !== 'EADDRINUSE') reject(error);
-      else server.listen(++port);
+      else server.listen(++port, 'localhost');
     });
     server.on('listening', () => resolve(`http://localhost:${server.address().port}/`));
-    server.listen(port);
+    server.listen(port, 'localhost'); // nobody else's business
   });
 }
