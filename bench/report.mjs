@@ -126,6 +126,7 @@ const kernels = (part) =>
     const at = (shape, name) => results.find((r) => `${r.m}, ${r.k}×${r.n}` === shape && r.name === name);
     const cell = (shape, name) => {
       const { m, rate, peak, stream } = at(shape, name);
+      if (!rate) return '–';
       const bound = m === 1 ? stream : peak;
       const fraction = bound && name !== 'reference' ? ` (${percent(rate.best / bound)})` : '';
       return `${digits(rate.median)}/${digits(rate.best)}${fraction}`;

@@ -26,11 +26,10 @@ const peerRatio = (results, mode) => {
 const middle = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 const kernelRows = (results, name) => results.filter((r) => r.name === name);
 const against = (results, name, other) =>
-  kernelRows(results, name).map(
-    (r) =>
-      r.rate.best /
-      results.find((o) => o.name === other && o.m === r.m && o.k === r.k && o.n === r.n).rate.best,
-  );
+  kernelRows(results, name).flatMap((r) => {
+    const peer = results.find((o) => o.name === other && o.m === r.m && o.k === r.k && o.n === r.n);
+    return peer.rate ? [r.rate.best / peer.rate.best] : [];
+  });
 
 /** title, the part it is measured in, the value, what is asked for ('relaxed' and 'simd128' may differ), and how to print. */
 const list = [
