@@ -56,7 +56,7 @@ const googleTest = (preset) =>
 /** The Node that runs npm: inside npm's scripts, `node` is the newer one of our optional dependencies. */
 const ownNode = process.env.npm_node_execpath ?? process.execPath;
 
-const jest = (title, node, config = 'jest.config.mjs') =>
+const jest = (title, node, config = 'jest.config.mjs', more = []) =>
   step(`Jest (${title})`, () => {
     const report = join(reports, `jest-${title.replaceAll(' ', '-')}.json`);
     const args = [
@@ -65,6 +65,7 @@ const jest = (title, node, config = 'jest.config.mjs') =>
       'node_modules/jest/bin/jest.js',
       '--config',
       config,
+      ...more,
     ];
     const count = ({ numPassedTests, numFailedTests, numRuntimeErrorTestSuites }) => ({
       passed: numPassedTests,
@@ -75,10 +76,17 @@ const jest = (title, node, config = 'jest.config.mjs') =>
     });
   });
 
-/** The same tests in a Node that has relaxed SIMD. An npm package brings it, for Linux. */
+/** What never comes near the engine behaves the same in every Node. */
+const withoutEngine = [
+  'tests/(web|fuzz)/',
+  'tests/package/(html|packaging|protect|sentences|security|types)\\.test',
+];
+
+/** The tests of the engine again, in a Node that has relaxed SIMD. An npm package brings it, for Linux. */
 const jestOnNewerNode = () => {
   const node = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
-  if (existsSync(node)) return jest('newer Node', node);
+  const skipped = withoutEngine.flatMap((pattern) => ['--testPathIgnorePatterns', pattern]);
+  if (existsSync(node)) return jest('newer Node', node, undefined, skipped);
   say('\n── Jest (newer Node)\n   skipped: there is none for this platform');
 };
 
