@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "command.h"
 #include "commands.h"
 #include "float_transformer.h"
 #include "integer_transformer.h"
@@ -156,13 +157,13 @@ Status run(const Arguments& args) {
 
 void add_bench(CLI::App& app) {
   auto args = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("bench", "Measure INT8 against FP32 at the shipped, base and big shapes");
-  command->add_option("--shapes", args->shapes, "shipped, base, big")->check(CLI::IsMember({"shipped", "base", "big"}));
-  command->add_option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
-  command->add_option("--tokens", args->tokens, "tokens per sentence, source and target")->check(CLI::Range(1, 1000));
-  command->add_option("--batch", args->batch, "sentences of the batched measurement")->check(CLI::Range(1, 64));
-  command->add_option("--repetitions", args->repetitions, "rounds to take the median of")->check(CLI::Range(1, 1000));
-  on_run(command, [args] { return run(*args); });
+  Command command(app, "bench", "Measure INT8 against FP32 at the shipped, base and big shapes");
+  command.option("--shapes", args->shapes, "shipped, base, big").one_of({"shipped", "base", "big"});
+  command.option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
+  command.option("--tokens", args->tokens, "tokens per sentence, source and target").range(1, 1000);
+  command.option("--batch", args->batch, "sentences of the batched measurement").range(1, 64);
+  command.option("--repetitions", args->repetitions, "rounds to take the median of").range(1, 1000);
+  command.runs([args] { return run(*args); });
 }
 
 }  // namespace octavo

@@ -1,10 +1,13 @@
 // The subcommands of `octavo`. Each lives in a file of its own; main.cc calls these functions.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
 #include "octavo/status.h"
+
+namespace CLI {
+class App;
+}
 
 namespace octavo {
 

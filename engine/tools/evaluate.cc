@@ -14,6 +14,7 @@
 #include "ablation.h"
 #include "bleu.h"
 #include "chrf.h"
+#include "command.h"
 #include "commands.h"
 #include "io.h"
 #include "message.h"
@@ -223,20 +224,20 @@ Status run(const Arguments& args) {
 
 void add_evaluate(CLI::App& app) {
   auto args = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("evaluate", "Measure BLEU and chrF on a test set, INT8 and FP32 side by side");
-  command->add_option("model", args->model, "a model.octavo")->required();
-  command->add_option("--test", args->test, "lines of source<TAB>reference")->required();
-  command->add_option("--fp32", args->fp32, "the same model in FP32, to compare with");
-  command->add_option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
-  command->add_option("--limit", args->limit, "only so many lines from the beginning of the test set")
-      ->check(CLI::Range(1, 1'000'000'000));
-  command->add_option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
-  command->add_option("-o,--output", args->output, "file for the translations, one line each, a column per model");
-  CLI::Option* json = command->add_flag("--json", args->json, "print JSON");
-  command->add_flag("--ablation", args->ablation, "print the paper's tables as Markdown instead; needs --fp32")
-      ->needs("--fp32")
-      ->excludes(json);
-  on_run(command, [args] { return run(*args); });
+  Command command(app, "evaluate", "Measure BLEU and chrF on a test set, INT8 and FP32 side by side");
+  command.option("model", args->model, "a model.octavo").required();
+  command.option("--test", args->test, "lines of source<TAB>reference").required();
+  command.option("--fp32", args->fp32, "the same model in FP32, to compare with");
+  command.option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
+  command.option("--limit", args->limit, "only so many lines from the beginning of the test set")
+      .range(1, 1'000'000'000);
+  command.option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
+  command.option("-o,--output", args->output, "file for the translations, one line each, a column per model");
+  const Argument json = command.flag("--json", args->json, "print JSON");
+  command.flag("--ablation", args->ablation, "print the paper's tables as Markdown instead; needs --fp32")
+      .needs("--fp32")
+      .excludes(json);
+  command.runs([args] { return run(*args); });
 }
 
 }  // namespace octavo

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "command.h"
 #include "commands.h"
 #include "io.h"
 #include "json.h"
@@ -135,11 +136,11 @@ void add_inspect(CLI::App& app) {
     std::string file;
     bool as_json = false;
   };
-  CLI::App* command = app.add_subcommand("inspect", "Print what is in a model file");
+  Command command(app, "inspect", "Print what is in a model file");
   const auto options = std::make_shared<Options>();
-  command->add_option("file", options->file, "Model file")->required();
-  command->add_flag("--json", options->as_json, "As JSON");
-  on_run(command, [options]() -> Status {
+  command.option("file", options->file, "Model file").required();
+  command.flag("--json", options->as_json, "As JSON");
+  command.runs([options]() -> Status {
     const Result<ModelFile> model = load_model(options->file);
     if (!model) return Error{model.error()};
     options->as_json ? print_json(*model) : print_text(*model);

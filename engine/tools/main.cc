@@ -1,4 +1,5 @@
 // octavo: the engine's native tool.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "command.h"
 #include "commands.h"
 #include "float_network.h"
 #include "integer_network.h"
@@ -155,15 +156,15 @@ Status quantize(const QuantizeOptions& options) {
 }  // namespace
 
 void add_quantize(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("quantize", "Make a model file from FP32 weights");
+  Command command(app, "quantize", "Make a model file from FP32 weights");
   const auto options = std::make_shared<QuantizeOptions>();
-  command->add_option("weights", options->weights, "FP32, FP16 or BF16 weights (safetensors)")->required();
-  command->add_option("-o,--output", options->output, "Model file to write")->required();
-  command->add_option("--config", options->config, "Network shape and languages (JSON)")->required();
-  command->add_option("--vocabulary", options->vocabulary, "sentencepiece model")->required();
-  command->add_option("--card", options->card, "Training card to put into the file (JSON)");
-  command->add_flag("--fp32", options->fp32, "Write the FP32 flavour, for comparison");
-  on_run(command, [options] { return quantize(*options); });
+  command.option("weights", options->weights, "FP32, FP16 or BF16 weights (safetensors)").required();
+  command.option("-o,--output", options->output, "Model file to write").required();
+  command.option("--config", options->config, "Network shape and languages (JSON)").required();
+  command.option("--vocabulary", options->vocabulary, "sentencepiece model").required();
+  command.option("--card", options->card, "Training card to put into the file (JSON)");
+  command.flag("--fp32", options->fp32, "Write the FP32 flavour, for comparison");
+  command.runs([options] { return quantize(*options); });
 }
 
 }  // namespace octavo

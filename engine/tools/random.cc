@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "command.h"
 #include "commands.h"
 #include "io.h"
 #include "message.h"
@@ -67,13 +68,13 @@ Result<AlignedBytes> random_model(NetworkShape shape, Flavour flavour, bool vani
 
 void add_random(CLI::App& app) {
   auto args = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("random", "Write a model of some shape with random weights, to measure speed");
-  command->add_option("output", args->output, "the model file to write")->required();
-  command->add_option("--shape", args->shape, "shipped, base or big")->check(CLI::IsMember({"shipped", "base", "big"}));
-  command->add_option("--flavour", args->flavour, "int8, float (the FP32 twin) or vanilla (softmax, L2 norm, FP32)")
-      ->check(CLI::IsMember({"int8", "float", "vanilla"}));
-  command->add_option("--vocabulary-of", args->vocabulary_of, "a model whose vocabulary to use")->required();
-  on_run(command, [args] { return run(*args); });
+  Command command(app, "random", "Write a model of some shape with random weights, to measure speed");
+  command.option("output", args->output, "the model file to write").required();
+  command.option("--shape", args->shape, "shipped, base or big").one_of({"shipped", "base", "big"});
+  command.option("--flavour", args->flavour, "int8, float (the FP32 twin) or vanilla (softmax, L2 norm, FP32)")
+      .one_of({"int8", "float", "vanilla"});
+  command.option("--vocabulary-of", args->vocabulary_of, "a model whose vocabulary to use").required();
+  command.runs([args] { return run(*args); });
 }
 
 }  // namespace octavo

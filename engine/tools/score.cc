@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "command.h"
 #include "commands.h"
 #include "io.h"
 #include "load_transformer.h"
@@ -200,18 +201,17 @@ Status score(const Options& options) {
 }  // namespace
 
 void add_score(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("score", "Perplexity of a text under a language model, or of target given source");
+  Command command(app, "score", "Perplexity of a text under a language model, or of target given source");
   const auto options = std::make_shared<Options>();
-  command->add_option("model", options->model, "Model file, INT8 or FP32")->required();
-  command->add_option("file", options->text,
-                      "Text, one sentence per line (source<TAB>target for a translation model); "
-                      "standard input by default");
-  command->add_option("--kernel", options->kernel, "Kernel for INT8 models")->capture_default_str();
-  command->add_flag("--lines", options->per_line,
-                    "Print the log-probability of each line; the summary goes to standard error");
-  command->add_flag("--json", options->as_json, "Summary as JSON");
-  on_run(command, [options] { return score(*options); });
+  command.option("model", options->model, "Model file, INT8 or FP32").required();
+  command.option("file", options->text,
+                 "Text, one sentence per line (source<TAB>target for a translation model); "
+                 "standard input by default");
+  command.option("--kernel", options->kernel, "Kernel for INT8 models").shows_default();
+  command.flag("--lines", options->per_line,
+               "Print the log-probability of each line; the summary goes to standard error");
+  command.flag("--json", options->as_json, "Summary as JSON");
+  command.runs([options] { return score(*options); });
 }
 
 }  // namespace octavo

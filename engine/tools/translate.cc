@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "command.h"
 #include "commands.h"
 #include "io.h"
 #include "octavo/translator.h"
@@ -139,21 +140,19 @@ Status run(const Arguments& args) {
 
 void add_translate(CLI::App& app) {
   auto args = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("translate", "Translate lines of text (standard input to standard output, or files)");
-  command->add_option("model", args->model, "a model.octavo")->required();
-  command->add_option("-i,--input", args->input, "text file to read instead of standard input");
-  command->add_option("-o,--output", args->output, "file to write instead of standard output");
-  command->add_option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
-  command->add_option("--alternatives", args->options.alternatives, "translations printed per line, at most --beam");
-  command->add_flag("--scores", args->options.scores, "print the mean log-probability before each translation");
-  command->add_flag("--alignment", args->options.alignment,
-                    "with --json: which source pieces each target piece attended to");
-  command->add_flag("--json", args->json, "print one JSON object per line: alternatives, scores, offsets, alignment");
-  command->add_option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
-  command->add_option("--batch", args->batch, "lines handed over at once; changes nothing but speed")
-      ->check(CLI::Range(1, 1'000'000));
-  on_run(command, [args] { return run(*args); });
+  Command command(app, "translate", "Translate lines of text (standard input to standard output, or files)");
+  command.option("model", args->model, "a model.octavo").required();
+  command.option("-i,--input", args->input, "text file to read instead of standard input");
+  command.option("-o,--output", args->output, "file to write instead of standard output");
+  command.option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
+  command.option("--alternatives", args->options.alternatives, "translations printed per line, at most --beam");
+  command.flag("--scores", args->options.scores, "print the mean log-probability before each translation");
+  command.flag("--alignment", args->options.alignment,
+               "with --json: which source pieces each target piece attended to");
+  command.flag("--json", args->json, "print one JSON object per line: alternatives, scores, offsets, alignment");
+  command.option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
+  command.option("--batch", args->batch, "lines handed over at once; changes nothing but speed").range(1, 1'000'000);
+  command.runs([args] { return run(*args); });
 }
 
 }  // namespace octavo

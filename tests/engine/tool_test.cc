@@ -1,6 +1,7 @@
 // The commands of `octavo` as a user meets them: what they print, and what they say to bad input.
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <cstdlib>

@@ -12,7 +12,7 @@ namespace octavo {
 
 // Weights are 7-bit magnitudes stored with an offset, u = w + 64 in 1..127, packed in panels
 // of 8 outputs: inside a panel four consecutive inputs of one output are adjacent, then the
-// 8 outputs, then the next four inputs. Both SIMD kernels read this strictly forward, and
+// 8 outputs, then the next four inputs. All SIMD kernels read this strictly forward, and
 // 0..127 is the range in which the relaxed dot product means the same on every CPU.
 //   u[panel = j/8][k/4][j%8][k%4]
 constexpr int kPanel = 8;
