@@ -21,7 +21,23 @@ constexpr int kBatchRows = 32;           // hypotheses
 constexpr int kBatchSourceTokens = 384;  // over all sentences: the encoder takes some 50 ms, the grain of cancelling
 constexpr int kBatchCacheTokens = 4096;  // hypotheses × length of the longest
 
+// Alignments take source × target: 32 MB for a segment of this many tokens, and no memory is large enough for a book.
+constexpr size_t kMaxAlignedTokens = 2048;
+
 constexpr std::string_view kBusy = "the translator is at work on another text: finish or drop that first";
+
+// Allocates now what the largest batches need, of many short sentences and of few long ones, so that memory does not
+// grow later; only wide beams over long sentences need more.
+Status reserve_for_any_batch(Transformer& network) {
+  const auto longest = static_cast<int>(network.shape().max_length);
+  const Options options;
+  const int target =
+      std::min(static_cast<int>(options.max_length_factor * static_cast<float>(longest)) + options.max_length_extra,
+               options.max_length);
+  const int tokens = std::max(kBatchSourceTokens, longest);
+  const Status status = network.reserve({kBatchRows, tokens, kBatchRows, kBatchCacheTokens / kBatchRows});
+  return status ? status : network.reserve({kBatchRows, tokens, std::max(1, kBatchCacheTokens / target), target});
+}
 
 // A piece of work for the search: one segment, or one run of a segment that is too long.
 struct Run {
@@ -64,6 +80,7 @@ Result<std::unique_ptr<Translator>> Translator::load(AlignedBytes bytes, std::st
   }
   Result<std::unique_ptr<Transformer>> network = load_transformer(file, *kernel);
   if (!network) return Error{network.error()};
+  if (Status status = reserve_for_any_batch(**network)) return *std::move(status);
   const char* name = file->flavour() == Flavour::kFloat32 ? "float" : kernel->name;
   std::vector<int32_t> without_text = vocabulary->without_text(static_cast<int>(file->shape().vocabulary));
   auto parts = std::make_unique<Parts>(
@@ -174,6 +191,11 @@ Result<std::unique_ptr<TranslationJob>> Translator::start(std::vector<std::strin
     std::vector<uint32_t>& offsets = state->results[i].source_offsets;
     const bool located = options.scores || options.alignment;
     const std::vector<int> tokens = vocabulary.encode(parts.text, located ? &offsets : nullptr);
+    if (options.alignment && tokens.size() > kMaxAlignedTokens) {
+      return problem({"a segment of ", std::to_string(tokens.size()),
+                      " tokens is too long to be aligned: split it, at most ", std::to_string(kMaxAlignedTokens),
+                      " are possible"});
+    }
     for (uint32_t& offset : offsets) offset += static_cast<uint32_t>(parts.before.size());
     auto start = tokens.begin();
     for (const size_t end : split_tokens(vocabulary, tokens, max_tokens())) {

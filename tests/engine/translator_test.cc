@@ -94,7 +94,7 @@ TEST(Translator, BlankTextAndWhiteSpaceAroundTextStay) {
 TEST(Translator, LongTextIsSplitNotCut) {
   const auto translator = load();
   std::string text;
-  for (int i = 0; i < 400; ++i) text += "The house is small, and the tree is tall. ";
+  for (int i = 0; i < 40; ++i) text += "The house is small, and the tree is tall. ";
   ASSERT_GT(translator->count_tokens(text), translator->max_tokens());
   const auto results = translator->translate({text}, {.scores = true, .alignment = true});
   ASSERT_TRUE(results.ok()) << results.error();
@@ -106,6 +106,16 @@ TEST(Translator, LongTextIsSplitNotCut) {
   EXPECT_EQ(best.alignment.size(), best.token_scores.size());
   EXPECT_TRUE(std::is_sorted(best.offsets.begin(), best.offsets.end()));
   for (size_t i = 0; i < best.alignment.size(); ++i) EXPECT_LE(best.alignment[i].size(), segment.source_tokens);
+}
+
+TEST(Translator, AlignmentsHaveABound) {
+  const auto translator = load();
+  std::string text;
+  while (translator->count_tokens(text) <= 2048) text += "A word after another, and so on and on without an end; ";
+  EXPECT_TRUE(translator->start({text}, {}).ok());
+  const auto refused = translator->start({text}, {.alignment = true});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().find("too long to be aligned"), std::string::npos);
 }
 
 TEST(Translator, InvalidUtf8AndHugeTextGiveAResult) {

@@ -57,6 +57,16 @@ test('with 3 workers, together and at the same time', async () => {
   expect(hashOf(atOnce)).toBe(expected);
 });
 
+test('in memory that is taken when the model is loaded', async () => {
+  const [loaded, afterwards] = await withTranslator({}, async (translator) => {
+    const before = translator.engine.memoryBytes;
+    await translator.translateBatch(fiftyTexts);
+    await translator.translate(fiftyTexts[0] ?? '', { beam: 8, alternatives: 4, alignment: true });
+    return [before, translator.engine.memoryBytes];
+  });
+  expect(afterwards).toBe(loaded);
+});
+
 test('as one long text, and as a stream', async () => {
   const paragraphs = fiftyTexts.map((text) => text.trim());
   const alone = await inBatch({}, paragraphs);
