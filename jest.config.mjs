@@ -6,5 +6,6 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
   extensionsToTreatAsEsm: ['.ts'],
   testTimeout: 30_000, // a busy machine is no failure
+  maxWorkers: '100%',
   transform: { '\\.ts$': '<rootDir>/tests/package/transform.mjs' },
 };

@@ -9,18 +9,19 @@ import { isMain, main, root, run, runQuietly, step } from './shell.mjs';
 
 export { buildPackage, buildPage, wasmBuilds };
 
-/** Builds one CMake preset, configuring it before where ninja would not notice that it has to be. */
-export function buildPreset(preset) {
+/** Builds one CMake preset, or one target of it, configuring it before where ninja would not notice that it has to be. */
+export function buildPreset(preset, target = 'all') {
   const time = (file) => statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (time(`build/${preset}/build.ninja`) < time('CMakePresets.json'))
     runQuietly('cmake', ['--preset', preset]);
-  run('cmake', ['--build', '--preset', preset, '--parallel', String(availableParallelism())]);
+  const parallel = String(availableParallelism());
+  run('cmake', ['--build', '--preset', preset, '--parallel', parallel, '--target', target]);
 }
 
 export const buildNative = () => step('Native build', () => buildPreset('native'));
 
 export const buildWasm = () =>
-  step('WebAssembly builds', () => Object.values(wasmBuilds).forEach(buildPreset));
+  step('WebAssembly builds', () => Object.values(wasmBuilds).forEach((preset) => buildPreset(preset)));
 
 if (isMain(import.meta)) {
   await main(async () => {

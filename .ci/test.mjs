@@ -94,7 +94,11 @@ const jestOnNewerNode = () => {
 const steps = [
   { name: 'setup', work: setup, vital: true },
   { name: 'native', work: buildNative, vital: true },
-  { name: 'asan-build', work: () => step('Sanitizer build', () => buildPreset('asan')), vital: true },
+  {
+    name: 'asan-build',
+    work: () => step('Sanitizer build', () => buildPreset('asan', 'octavo_tests')),
+    vital: true,
+  },
   { name: 'wasm', work: buildWasm, vital: true },
   { name: 'package', work: buildPackage, vital: true },
   { name: 'page', work: buildPage, vital: true },

@@ -155,9 +155,9 @@ Status run(const Arguments& args) {
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
+void add_bench(CommandLine& line) {
   auto args = std::make_shared<Arguments>();
-  Command command(app, "bench", "Measure INT8 against FP32 at the shipped, base and big shapes");
+  Command command(line, "bench", "Measure INT8 against FP32 at the shipped, base and big shapes");
   command.option("--shapes", args->shapes, "shipped, base, big").one_of({"shipped", "base", "big"});
   command.option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
   command.option("--tokens", args->tokens, "tokens per sentence, source and target").range(1, 1000);

@@ -1,8 +1,9 @@
-// One subcommand and what it takes. CLI11 stays behind it: that library is all headers, and takes longer to compile
-// than our tools.
+// The command line: subcommands and what they take. CLI11 stays behind it: that library is all headers, and takes
+// longer to compile than all of our tools.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,26 @@ class Argument {
   CLI::Option* option_;
 };
 
+class CommandLine {
+ public:
+  CommandLine(const char* description, const char* name, const char* version);
+  ~CommandLine();
+
+  // Runs the subcommand that the arguments name. An error, which is printed, or nothing; `exit_status` is for the
+  // shell.
+  Status run(std::vector<std::string> arguments);
+  int exit_status() const { return exit_status_; }
+
+ private:
+  friend class Command;
+  std::unique_ptr<CLI::App> app_;
+  Status failure_;
+  int exit_status_ = 0;
+};
+
 class Command {
  public:
-  Command(CLI::App& app, const char* name, const char* help);
+  Command(CommandLine& line, const char* name, const char* help);
 
   // Names such as "-o,--output", or a word for a positional argument. The value must outlive the parsing.
   Argument option(const char* names, std::string& value, const char* help);
@@ -45,6 +63,7 @@ class Command {
   void runs(std::function<Status()> work);
 
  private:
+  CommandLine& line_;
   CLI::App* command_;
 };
 

@@ -222,9 +222,9 @@ Status run(const Arguments& args) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app) {
+void add_evaluate(CommandLine& line) {
   auto args = std::make_shared<Arguments>();
-  Command command(app, "evaluate", "Measure BLEU and chrF on a test set, INT8 and FP32 side by side");
+  Command command(line, "evaluate", "Measure BLEU and chrF on a test set, INT8 and FP32 side by side");
   command.option("model", args->model, "a model.octavo").required();
   command.option("--test", args->test, "lines of source<TAB>reference").required();
   command.option("--fp32", args->fp32, "the same model in FP32, to compare with");

@@ -131,12 +131,12 @@ void print_text(const ModelFile& model) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app) {
+void add_inspect(CommandLine& line) {
   struct Options {
     std::string file;
     bool as_json = false;
   };
-  Command command(app, "inspect", "Print what is in a model file");
+  Command command(line, "inspect", "Print what is in a model file");
   const auto options = std::make_shared<Options>();
   command.option("file", options->file, "Model file").required();
   command.flag("--json", options->as_json, "As JSON");

@@ -155,8 +155,8 @@ Status quantize(const QuantizeOptions& options) {
 
 }  // namespace
 
-void add_quantize(CLI::App& app) {
-  Command command(app, "quantize", "Make a model file from FP32 weights");
+void add_quantize(CommandLine& line) {
+  Command command(line, "quantize", "Make a model file from FP32 weights");
   const auto options = std::make_shared<QuantizeOptions>();
   command.option("weights", options->weights, "FP32, FP16 or BF16 weights (safetensors)").required();
   command.option("-o,--output", options->output, "Model file to write").required();

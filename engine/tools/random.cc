@@ -66,9 +66,9 @@ Result<AlignedBytes> random_model(NetworkShape shape, Flavour flavour, bool vani
   return make_model(flavour, shape, weights, R"({"source":"en","target":"de"})", vocabulary);
 }
 
-void add_random(CLI::App& app) {
+void add_random(CommandLine& line) {
   auto args = std::make_shared<Arguments>();
-  Command command(app, "random", "Write a model of some shape with random weights, to measure speed");
+  Command command(line, "random", "Write a model of some shape with random weights, to measure speed");
   command.option("output", args->output, "the model file to write").required();
   command.option("--shape", args->shape, "shipped, base or big").one_of({"shipped", "base", "big"});
   command.option("--flavour", args->flavour, "int8, float (the FP32 twin) or vanilla (softmax, L2 norm, FP32)")

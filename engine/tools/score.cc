@@ -200,8 +200,8 @@ Status score(const Options& options) {
 
 }  // namespace
 
-void add_score(CLI::App& app) {
-  Command command(app, "score", "Perplexity of a text under a language model, or of target given source");
+void add_score(CommandLine& line) {
+  Command command(line, "score", "Perplexity of a text under a language model, or of target given source");
   const auto options = std::make_shared<Options>();
   command.option("model", options->model, "Model file, INT8 or FP32").required();
   command.option("file", options->text,

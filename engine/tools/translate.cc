@@ -138,9 +138,9 @@ Status run(const Arguments& args) {
 
 }  // namespace
 
-void add_translate(CLI::App& app) {
+void add_translate(CommandLine& line) {
   auto args = std::make_shared<Arguments>();
-  Command command(app, "translate", "Translate lines of text (standard input to standard output, or files)");
+  Command command(line, "translate", "Translate lines of text (standard input to standard output, or files)");
   command.option("model", args->model, "a model.octavo").required();
   command.option("-i,--input", args->input, "text file to read instead of standard input");
   command.option("-o,--output", args->output, "file to write instead of standard output");

@@ -1,7 +1,6 @@
 // The commands of `octavo` as a user meets them: what they print, and what they say to bad input.
 #include <gtest/gtest.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "command.h"
 #include "commands.h"
 #include "io.h"
 #include "json.h"
@@ -22,38 +22,20 @@
 namespace octavo {
 namespace {
 
-Status outcome;  // of the last command
-
-}  // namespace
-
-// The tool itself ends with status 1 (main.cc).
-void on_run(CLI::App* command, std::function<Status()> work) {
-  command->callback([work = std::move(work)] { outcome = work(); });
-}
-
-namespace {
-
 struct Ran {
   std::string error;  // empty if all went well
   std::string output;
 };
 
 Ran octavo_tool(std::vector<std::string> arguments) {
-  CLI::App app;
-  for (const auto add : {add_quantize, add_inspect, add_translate, add_evaluate, add_score}) add(app);
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-  Ran ran;
-  outcome.reset();
+  CommandLine line("", "octavo", "");
+  for (const auto add : {add_quantize, add_inspect, add_translate, add_evaluate, add_score}) add(line);
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    outcome = Error{error.what()};
-  }
-  ran.output = testing::internal::GetCapturedStdout();
+  const Status failure = line.run(std::move(arguments));
+  Ran ran{.error = failure ? failure->message : "", .output = testing::internal::GetCapturedStdout()};
   testing::internal::GetCapturedStderr();
-  if (outcome) ran.error = outcome->message;
+  EXPECT_EQ(line.exit_status() == 0, ran.error.empty());
   return ran;
 }
 
