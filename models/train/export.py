@@ -1,6 +1,6 @@
-"""Writes a checkpoint as safetensors, with the network's shape beside it: what `octavo quantize` reads.
+"""Writes a checkpoint as safetensors, with the network's shape and a card beside it: what `octavo quantize` reads.
 
-    python3 models/train/export.py --run DIR [-o OUT.safetensors] [--half] [--source en --target de]
+    python3 models/train/export.py --run DIR [-o OUT.safetensors] [--half] [--source en --target de] [--card CARD.json]
 
 Also reads safetensors and model files back, so that a committed model can seed a training run.
 """
@@ -119,11 +119,29 @@ def checkpoint_weights(run, latest=False):
     from model import IntegerTransformer, Shape  # compiles the training kernels: only needed here
     from optimizer import Flat
 
-    state = torch.load(Path(run) / "checkpoint.pt", map_location="cpu")
+    state = load_checkpoint(run)
     shape = Shape(**state["shape"])
     model = IntegerTransformer(shape)
     slices, values = Flat(model).slices, state["values" if latest else "average"]
     return shape, {name: values[slice(*slices[name])].view(p.shape) for name, p in model.named_parameters()}
+
+
+def load_checkpoint(run):
+    return torch.load(Path(run) / "checkpoint.pt", map_location="cpu")
+
+
+def trained(run):
+    """How long a run has been trained: what a run that is seeded with it goes on from."""
+    progress = load_checkpoint(run)["progress"].tolist()  # see Shared in train.py
+    return {"target_tokens": int(progress[2]), "hours": round(progress[3] / 3600, 2)}
+
+
+def octavo_card(path):
+    """The training card inside a model file."""
+    data = Path(path).read_bytes()
+    header = octavo_header(data, path)
+    start = header["description_offset"]
+    return json.loads(data[start : start + header["description_bytes"]]).get("card", {})
 
 
 def octavo_vocabulary(path):
@@ -142,6 +160,7 @@ def main():
     parser.add_argument("--latest", action="store_true", help="the latest weights instead of their moving average")
     for name in ("name", "source", "target"):
         parser.add_argument(f"--{name}", help="for the model's description")
+    parser.add_argument("--card", type=Path, help="facts for the model's card (JSON), beside how long it was trained")
     parser.add_argument("--max-length", type=int, help="longest segment in pieces")
     args = parser.parse_args()
     if args.vocabulary_of:
@@ -155,6 +174,8 @@ def main():
     config = {key: value for key in ("name", "source", "target", "max_length") if (value := getattr(args, key)) is not None}
     config.update(json.loads(shape.json()))
     output.with_name("config.json").write_text(json.dumps(config, indent=1) + "\n")
+    card = {**(json.loads(args.card.read_text()) if args.card else {}), "trained": trained(args.run)}
+    output.with_name("card.json").write_text(json.dumps(card, indent=1) + "\n")
     print(f"{output}: {sum(w.numel() for w in weights.values()) / 1e6:.2f} M parameters; {output.with_name('config.json')}")
 
 

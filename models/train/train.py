@@ -31,8 +31,7 @@ def arguments(argv=None):
     parser.add_argument("--pair", default="en-de", help="prepared language pair")
     parser.add_argument("--data", type=Path, help="folder written by prepare.py (default: the cache folder of the pair)")
     parser.add_argument("--run", type=Path, help="checkpoint folder (default: <data>/run)")
-    parser.add_argument("--seed-model", type=Path, help="safetensors to start from when there is no checkpoint")
-    parser.add_argument("--seed-tokens", type=float, default=0, help="target tokens that the seed has been trained on")
+    parser.add_argument("--seed-model", type=Path, help="model file or safetensors to start from when there is no checkpoint")
     parser.add_argument("--seed-run", type=Path, help="run whose averaged weights to start from when there is no checkpoint")
     parser.add_argument("--quantized", action="store_true", help="imitate the engine's INT8 rounding (see finetune.py)")
     parser.add_argument("--fresh", action="store_true", help="ignore an existing checkpoint")
@@ -101,16 +100,18 @@ def restore(args, model, flat, shared):
         shared.progress[STOP] = 0
         return f"resumed at step {int(progress[STEP])}, {progress[TOKENS] / 1e6:.1f} M tokens"
     if args.seed_model:
-        from export import load_safetensors
+        from export import load_safetensors, octavo_card
 
         model.load_state_dict(load_safetensors(args.seed_model), strict=False)
+        if args.seed_model.suffix == ".octavo":  # goes on counting where the model was
+            before = octavo_card(args.seed_model).get("trained", {})
+            shared.progress[TOKENS], shared.progress[SECONDS] = before.get("target_tokens", 0), 3600 * before.get("hours", 0)
     for name, p in model.named_parameters():
         a, b = flat.slices[name]
         shared.values[a:b] = p.data.flatten()
     if args.seed_run:
         shared.values.copy_(torch.load(args.seed_run / "checkpoint.pt")["average"])
     shared.average.copy_(shared.values)
-    shared.progress[TOKENS] = args.seed_tokens
     if args.seed_run:
         return f"seeded with the averaged weights of {args.seed_run}"
     return f"seeded from {args.seed_model}" if args.seed_model else "new model"
