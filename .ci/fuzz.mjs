@@ -68,7 +68,7 @@ await main(async () => {
   if (wanted.some((name) => native.includes(name))) {
     const runtime = `/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-${runQuietly('uname', ['-m']).trim()}.a`;
     installPackages({ 'clang-19': 'clang++-19', 'libclang-rt-19-dev': runtime });
-    await step('Fuzzers', () => buildPreset('fuzz'));
+    await step('Fuzzers', () => buildPreset('fuzz', 'fuzzers'));
   }
   const results = [];
   for (const name of wanted) {

@@ -25,6 +25,13 @@ const mutants = [
   ['kernels/reference.cc', 'how.residual[j] * 64', 'how.residual[j] * 32', 'half of the residual is lost'],
   ['kernels/reference.cc', 'c[j] = n * x[j] - sum', 'c[j] = n * x[j]', 'the norm does not centre'],
   [
+    'kernels/simd_rows.cc',
+    'shift > 0 ? 1 << (shift - 1) : 0',
+    'shift > 0 ? (1 << (shift - 1)) - 1 : 0',
+    'SIMD rounds halves down',
+  ],
+  ['kernels/simd128.cc', 'wasm_i32x4_shl(wide, 24)', 'wasm_i32x4_shl(wide, 23)', 'odd weights count half'],
+  [
     'layers/polynomial_attention.cc',
     'smallest = std::min(smallest',
     'smallest = std::max(smallest',
