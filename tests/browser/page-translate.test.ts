@@ -97,7 +97,7 @@ describe('while writing', () => {
 
   test('work on an older text is stopped', async () => {
     const long = Array.from(
-      { length: 300 },
+      { length: 3000 }, // half a minute of work
       (_, i) => `The number of this sentence is ${String(i)}, and it is long.`,
     );
     await page.fill('#source', long.join(' '));
@@ -106,7 +106,7 @@ describe('while writing', () => {
     await picture(page, 'translating');
     const start = Date.now();
     const translated = await translate(page, 'Short.');
-    expect(Date.now() - start).toBeLessThan(3000);
+    expect(Date.now() - start).toBeLessThan(10_000);
     expect(await page.locator('.sentence').count()).toBe(1);
     expect(translated.length).toBeLessThan(40);
   });

@@ -99,7 +99,7 @@ export function restore(translation: string | AlignedTranslation, prepared: Mask
   if (missing.length) repairs.push(...insertions(text, alignment, prepared, missing, [...found, ...numbers]));
   repairs.push(...closings(text, prepared, repairs));
   repairs.push(...lineBreaks(text, prepared, repairs));
-  return finish(text, alignment, prepared, inOrder(repairs), problems);
+  return finish(text, alignment, prepared, setApart(text, prepared, inOrder(repairs)), problems);
 }
 
 function finish(
@@ -279,6 +279,24 @@ function inOrder(repairs: readonly Repair[]): Repair[] {
       done = Math.max(repair.end, start);
       return { ...repair, start, end: done };
     });
+}
+
+/** Puts blanks where repairs would make one number of two. Each was made for the text as it is; beside each other they may. */
+function setApart(text: string, { masked }: Masked, repairs: readonly Repair[]): Repair[] {
+  const digit = /\p{Nd}/u;
+  const joined = (neighbour: string) => /[\p{Nd}⟦⟧]/u.test(neighbour); // as in the source
+  let last = '';
+  return repairs.map((repair, i) => {
+    const { start, end, item, lead = 0 } = repair;
+    if (start > (repairs[i - 1]?.end ?? 0)) last = text.charAt(start - 1);
+    const melts = digit.test(last) && digit.test(repair.text.charAt(0));
+    const left = melts && !(item && joined(masked.charAt(item.masked[0] - 1))) ? ' ' : '';
+    last = repair.text.slice(-1) || last;
+    const next = end < (repairs[i + 1]?.start ?? text.length) ? text.charAt(end) : '';
+    const cut = (repair.text || start < end) && digit.test(last) && digit.test(next);
+    const right = cut && !(item && joined(masked.charAt(item.masked[1]))) ? ' ' : '';
+    return { ...repair, text: left + repair.text + right, lead: lead + left.length };
+  });
 }
 
 function trimmed(translation: string | AlignedTranslation): AlignedTranslation {

@@ -11,8 +11,8 @@ struct Step {
   using Element = int16_t;
   static constexpr int kSinglePanels = 2;
 
-  // Sixteen weight bytes are eight INT16 words p = u0 + 256·u1, and one shift splits off u1; so instead of u0·x0 + u1·x1
-  // each word adds p·x0 + u1·(x1 - 256·x0). Activations are prepared for that: of each four, (x0, x2), (x1, x3).
+  // Sixteen weight bytes are eight INT16 words p = u0 + 256·u1, and one shift splits off u1; so instead of u0·x0 +
+  // u1·x1 each word adds p·x0 + u1·(x1 - 256·x0). Activations are prepared for that: of each four, (x0, x2), (x1, x3).
   // Range: |x1 - 256·x0| <= 257·127 < 2^15. Sums may wrap on the way; their total, known to fit, does not.
   static const int16_t* prepare(const int8_t* a, int rows, int k, void* scratch, int32_t* start) {
     auto* packed = static_cast<int16_t*>(scratch);
