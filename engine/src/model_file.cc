@@ -197,30 +197,10 @@ AlignedBytes::AlignedBytes(size_t size) {
 
 void AlignedBytes::Free::operator()(std::byte* p) const { std::free(p); }
 
-namespace {
-
-using CrcTables = uint32_t[8][256];
-
-// Eight bytes at a time through eight tables. Never inlined: see crc32.
-[[gnu::noinline]] uint32_t crc32_of_block(const CrcTables& table, const std::byte* p, size_t left, uint32_t crc) {
-  for (; left >= 8; p += 8, left -= 8) {
-    uint32_t word[2];
-    std::memcpy(word, p, 8);
-    word[0] ^= crc;
-    crc = 0;
-    for (int i = 0; i < 8; ++i) crc ^= table[7 - i][(word[i / 4] >> (8 * (i % 4))) & 255];
-  }
-  for (; left > 0; ++p, --left) crc = (crc >> 8) ^ table[0][(crc ^ static_cast<uint32_t>(*p)) & 255];
-  return crc;
-}
-
-}  // namespace
-
-// The tables are cheap enough to build on the spot (2048 entries) and so cost no space. Bytes go in blocks, each a
-// call: JS engines run wasm that is new to them unoptimised, and put optimised code in its place only from one call to
-// the next.
+// Eight bytes at a time through eight tables, which are cheap
+// enough to build on the spot (2048 entries) and so cost no space.
 uint32_t crc32(std::span<const std::byte> bytes, uint32_t seed) {
-  CrcTables table;
+  uint32_t table[8][256];
   for (uint32_t i = 0; i < 256; ++i) {
     uint32_t c = i;
     for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ ((c & 1) != 0 ? 0xEDB88320u : 0u);
@@ -229,11 +209,17 @@ uint32_t crc32(std::span<const std::byte> bytes, uint32_t seed) {
   for (int t = 1; t < 8; ++t) {
     for (uint32_t i = 0; i < 256; ++i) table[t][i] = (table[t - 1][i] >> 8) ^ table[0][table[t - 1][i] & 255];
   }
-  constexpr size_t kBlock = size_t{1} << 16;
   uint32_t crc = ~seed;
-  for (size_t i = 0; i < bytes.size(); i += kBlock) {
-    crc = crc32_of_block(table, bytes.data() + i, std::min(kBlock, bytes.size() - i), crc);
+  const std::byte* p = bytes.data();
+  size_t left = bytes.size();
+  for (; left >= 8; p += 8, left -= 8) {
+    uint32_t word[2];
+    std::memcpy(word, p, 8);
+    word[0] ^= crc;
+    crc = 0;
+    for (int i = 0; i < 8; ++i) crc ^= table[7 - i][(word[i / 4] >> (8 * (i % 4))) & 255];
   }
+  for (; left > 0; ++p, --left) crc = (crc >> 8) ^ table[0][(crc ^ static_cast<uint32_t>(*p)) & 255];
   return ~crc;
 }
 
