@@ -7,7 +7,7 @@ equally large: it needs far fewer tokens than Adam for the same loss, and leaves
 
 import torch
 
-from fused import F, L, lib, ptr
+from fused import F, L, lib, multiply, ptr
 
 
 class Flat:
@@ -36,9 +36,11 @@ def newton_schulz(g, steps=5):
     tall = g.shape[0] > g.shape[1]
     x = g.t().contiguous() if tall else g.clone()
     x /= x.norm() + 1e-7
+    a, square, product = x.new_empty(len(x), len(x)), x.new_empty(len(x), len(x)), torch.empty_like(x)
     for _ in range(steps):
-        a = x @ x.t()
-        x = torch.addmm(x, torch.addmm(a, a, a, beta=-4.7750, alpha=2.0315), x, beta=3.4445)
+        multiply(x, x.t(), a)
+        multiply(a, a, square).mul_(2.0315).add_(a, alpha=-4.7750)
+        x, product = multiply(square, x, product).add_(x, alpha=3.4445), x
     return x.t() if tall else x
 
 

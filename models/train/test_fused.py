@@ -6,6 +6,7 @@ import torch
 from torch.nn import functional
 
 from fused import Affine, Attention, L1Norm, SmoothedCrossEntropy, multiply
+from optimizer import newton_schulz
 
 
 def gradients(function, inputs, dy):
@@ -57,6 +58,13 @@ class Fused(unittest.TestCase):
         self.assertEqual(multiply(torch.zeros(3, 9), torch.randn(9, 4), torch.empty(3, 4)).abs().max(), 0)
         wide = torch.cat([torch.full((1, 256), 1e-6), torch.full((1, 256), 1e6)], 1)
         self.close([multiply(wide, (1 / wide).t().contiguous(), torch.empty(1, 1))], [torch.full((1, 1), 512.0)], 1e-5)
+
+    def test_newton_schulz(self):
+        """Singular values between 0.03 and 1 of the largest all come near 1; wide, tall and square."""
+        for shape in [(64, 256), (256, 64), (96, 96)]:
+            u, s, v = torch.linalg.svd(torch.randn(shape), full_matrices=False)
+            values = torch.linalg.svdvals(newton_schulz(u * torch.logspace(0, -1.5, len(s)) @ v))
+            self.assertTrue(0.6 < values.min() and values.max() < 1.25, values)
 
     def test_affine(self):
         x, w, b = (torch.randn(*shape, requires_grad=True) for shape in [(50, 64), (32, 64), (32,)])
