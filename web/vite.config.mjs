@@ -22,5 +22,9 @@ export default {
     cssCodeSplit: false,
     modulePreload: false,
     reportCompressedSize: false,
+    // What comes at once comes in one file, also what late parts use too: smaller in all.
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: 'page', test: /web.src.[\w-]+\.ts|dist.shared-/ }] } },
+    },
   },
 };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { Site, launch, picture } from './harness.js';
+import { tinyModel } from '../package/tiny-model.js';
 import { built, cardIs, download, settled, text, translate, visit } from './page-harness.js';
 
 let site: Site;
@@ -14,6 +15,7 @@ let page: Page;
 let heard: string[];
 
 const path = '/some/where/';
+const tiny = tinyModel();
 
 beforeAll(async () => {
   site = await new Site({ [path]: built }).start();
@@ -47,6 +49,43 @@ test('opens and translates with the server gone', async () => {
   expect(await page.inputValue('#source')).toBe('Good night.');
   await site.start();
   expect(heard).toEqual([]);
+});
+
+test('an older model does, until there is a network for the new one', async () => {
+  const { page: old } = await visit(browser, site.url(path));
+  await download(old);
+  await old.evaluate(() => navigator.serviceWorker.ready);
+  const { sha256 } = tiny.entry;
+  // As if the page had brought another model since the last visit.
+  await old.evaluate(
+    async ({ bytes, hash }) => {
+      const cache = await caches.open('octavo');
+      const [request] = (await cache.keys()).filter(({ url }) => url.includes('/model-'));
+      const response = request && (await cache.match(request));
+      if (!response) throw new Error('There is no model.');
+      const note = JSON.parse(decodeURIComponent(response.headers.get('Octavo-Note') ?? '')) as object;
+      const headers = {
+        'Content-Length': String(bytes.length),
+        'Octavo-Note': encodeURIComponent(JSON.stringify({ ...note, sha256: hash })),
+      };
+      await cache.put(
+        request.url.replace(/model-.*/, `model-${hash}`),
+        new Response(new Uint8Array(bytes), { headers }),
+      );
+      await cache.delete(request);
+    },
+    { bytes: [...tiny.bytes], hash: sha256 },
+  );
+  await old.context().setOffline(true);
+  await old.reload();
+  await cardIs(old, 'ready');
+  expect(await translate(old, 'The house is small.')).not.toBe('');
+  await old.context().setOffline(false);
+  await old.reload();
+  await cardIs(old, 'needed');
+  await download(old);
+  expect(await old.evaluate(async () => (await (await caches.open('octavo')).keys()).length)).toBe(1);
+  await old.context().close();
 });
 
 test('a later visit is ready within a second', async () => {

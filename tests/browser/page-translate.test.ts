@@ -247,7 +247,7 @@ test('copies, clears, and swaps only where there is a model', async () => {
 test('with a model for the way back, swapping makes the translation the original', async () => {
   const { page: other } = await visit(browser, 'about:blank', { serviceWorkers: 'block' });
   // The list of models is in the page's code: one more is put into it, which nobody will download.
-  await other.route('**/assets/index-*.js', async (route) => {
+  await other.route('**/assets/page-*.js', async (route) => {
     const response = await route.fetch();
     const code = await response.text();
     const extra = `{source:'de',target:'en',name:'de-en',bytes:1,sha256:'${'0'.repeat(64)}',license:'',url:()=>location},`;

@@ -155,6 +155,20 @@ describe('a cache', () => {
     expect(server.ranges(file)).toEqual(['', '']);
   });
 
+  test.each([
+    ['cannot be had', Array<Fault>(timing.attempts).fill({ status: 500 })],
+    ['is not what it should be', []],
+  ])('gives an older model, if the newer one %s', async (_, faults) => {
+    await open();
+    server.put('/models/registry.json', registry({ sha256: '0'.repeat(64) }));
+    server.spoil(file, ...faults);
+    await open();
+    expect(await newStore().availability('en', 'de')).toBe('downloadable');
+    writeFileSync(join(directory.path, 'cache', `model-${sha256}.octavo`), 'no model');
+    server.spoil(file, ...faults);
+    expect((await rejection(open())).name).toBe('NetworkError');
+  });
+
   test('with a broken note is mended', async () => {
     await open();
     writeFileSync(join(directory.path, 'cache', `model-${sha256}.json`), '{"kind":');

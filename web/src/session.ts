@@ -72,11 +72,13 @@ export class Session extends EventTarget {
     const stored = await this.store.list().catch(() => []);
     if (isOver(signal)) return;
     this.#loaded = 0;
-    if (stored.some(({ sha256 }) => sha256 === model.sha256)) {
+    const outdated = stored.some((old) => samePair(old, model));
+    // Without a network an older model has to do: the store falls back on it.
+    if (stored.some(({ sha256 }) => sha256 === model.sha256) || (outdated && !navigator.onLine)) {
       this.#set({ kind: 'loading', model });
       await this.#open(model, signal, false);
     } else {
-      this.#set({ kind: 'needed', model, outdated: stored.some((old) => samePair(old, model)), loaded: 0 });
+      this.#set({ kind: 'needed', model, outdated, loaded: 0 });
     }
   }
 
@@ -117,11 +119,12 @@ export class Session extends EventTarget {
         translator.destroy();
         return;
       }
-      const kept = stored.some(({ sha256 }) => sha256 === model.sha256);
-      this.#set({ kind: 'ready', translator, fresh, kept });
+      const same = stored.filter((old) => samePair(old, model));
+      this.#set({ kind: 'ready', translator, fresh, kept: same.length > 0 });
       // What the new model replaces only takes space.
-      const outdated = stored.filter((old) => samePair(old, model) && old.sha256 !== model.sha256);
-      if (kept) for (const { id } of outdated) await this.store.delete(id).catch(() => false);
+      if (same.some(({ sha256 }) => sha256 === model.sha256))
+        for (const { id, sha256 } of same)
+          if (sha256 !== model.sha256) await this.store.delete(id).catch(() => false);
     } catch (error) {
       if (signal.aborted) return;
       this.#set({ kind: 'failed', model, trouble: troubleOf(error), loaded: this.#loaded });

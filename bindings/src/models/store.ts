@@ -124,7 +124,7 @@ export class ModelStore {
     return url.protocol === 'file:' || (await this.#cache.get(key)) ? 'available' : 'downloadable';
   }
 
-  /** The model for a pair of languages, downloaded if need be. */
+  /** The model for a pair of languages, downloaded if need be; where that fails, an older one if there is one. */
   async open(
     sourceLanguage: string,
     targetLanguage: string,
@@ -140,7 +140,14 @@ export class ModelStore {
         `There is no model that translates from ${pair} in ${registry.place}.`,
       );
     }
-    return this.#get(wantedOf(model), onProgress, signal);
+    const wanted = wantedOf(model);
+    try {
+      return await this.#get(wanted, onProgress, signal);
+    } catch (error) {
+      const older = (error as Error).name === 'NetworkError' ? await this.#older(wanted) : undefined;
+      if (!older) throw error;
+      return older;
+    }
   }
 
   /** A model that the caller brings or names. One that is given by its address is downloaded once and then kept. */
@@ -200,6 +207,16 @@ export class ModelStore {
     const actual = await entry.file.read().then(sha256, () => undefined);
     if (expected === actual) return entry.file;
     await this.#cache.delete(key).catch(() => undefined);
+    return undefined;
+  }
+
+  /** What was downloaded before the registry had another model for the same languages: better than none in an aeroplane. */
+  async #older({ url, note }: Wanted): Promise<ModelFile | undefined> {
+    for (const { key, note: old } of await this.#cache.list().catch(() => [])) {
+      if (old.kind !== 'model' || old.source !== note.source || old.target !== note.target) continue;
+      const file = await this.#cached({ key, url, note: old });
+      if (file) return file;
+    }
     return undefined;
   }
 

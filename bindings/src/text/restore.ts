@@ -133,12 +133,9 @@ function replacement(
 ): Repair {
   if (!item.value) return { ...deletion(text, { start, end }), item };
   const { value, masked: place } = item;
-  // Set off also where two numbers would become one.
-  const apart = (source: string, target: string, edge: string) =>
-    (/\s/.test(source) && /[\p{L}\p{N}⟦⟧]/u.test(target)) ||
-    (/\p{Nd}/u.test(edge) && /[\p{Nd}⟦⟧]/u.test(target) && !/[\p{Nd}⟦⟧]/u.test(source));
-  const left = apart(masked.charAt(place[0] - 1), text.charAt(start - 1), value.charAt(0)) ? ' ' : '';
-  const right = apart(masked.charAt(place[1]), text.charAt(end), value.slice(-1)) ? ' ' : '';
+  const apart = (source: string, target: string) => /\s/.test(source) && /[\p{L}\p{N}⟦⟧]/u.test(target);
+  const left = apart(masked.charAt(place[0] - 1), text.charAt(start - 1)) ? ' ' : '';
+  const right = apart(masked.charAt(place[1]), text.charAt(end)) ? ' ' : '';
   // Between two marks one blank is enough: the left one gives it.
   const gap = left && text[start - 1] === '⟧' ? '' : left;
   return { start, end, text: gap + value + right, item, lead: gap.length };
@@ -166,9 +163,7 @@ function deletion(text: string, { start, end }: { start: number; end: number }):
   const [before, after] = [text.slice(Math.max(0, start - 2), start), text.slice(end)];
   const left = /\s$/.test(before) && /^(?:[\s.,;:!?…)\]”»]|$)/.test(after) ? 1 : 0;
   const right = /^$|[([{“„«]$/.test(before) ? (/^\s*/.exec(after)?.[0].length ?? 0) : 0;
-  // What the mark kept apart must not become one.
-  const between = /\p{N}$/u.test(before) && /^\p{N}/u.test(after) ? ' ' : '';
-  return { start: start - left, end: end + right, text: between };
+  return { start: start - left, end: end + right, text: '' };
 }
 
 /** Signs beside numbers that a translation lacks, for which another attempt is worth its while: 5 is not $5, or 5 %. */
