@@ -119,12 +119,11 @@ export class Session extends EventTarget {
         translator.destroy();
         return;
       }
-      const same = stored.filter((old) => samePair(old, model));
-      this.#set({ kind: 'ready', translator, fresh, kept: same.length > 0 });
+      const current = stored.some(({ sha256 }) => sha256 === model.sha256);
+      this.#set({ kind: 'ready', translator, fresh, kept: current || !fresh });
       // What the new model replaces only takes space.
-      if (same.some(({ sha256 }) => sha256 === model.sha256))
-        for (const { id, sha256 } of same)
-          if (sha256 !== model.sha256) await this.store.delete(id).catch(() => false);
+      const outdated = stored.filter((old) => samePair(old, model) && old.sha256 !== model.sha256);
+      if (current) for (const { id } of outdated) await this.store.delete(id).catch(() => false);
     } catch (error) {
       if (signal.aborted) return;
       this.#set({ kind: 'failed', model, trouble: troubleOf(error), loaded: this.#loaded });
