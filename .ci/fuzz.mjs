@@ -1,9 +1,10 @@
-// npm run fuzz: every fuzzer for some minutes, one after another (npm run fuzz -- --minutes 60 model_file kernels).
+// npm run fuzz: every fuzzer for some minutes, one after another (npm run fuzz -- --minutes 60 model_file kernels),
+// or some at once (--at-once 2).
 //
 // What a fuzzer finds is left in tests/fuzz/corpus, where the engine's tests run it from then on; what it learns on the way
 // stays in build/fuzz-corpus and is where the next run begins.
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildPreset } from './build.mjs';
@@ -14,8 +15,21 @@ import { Trouble, main, root, runQuietly, say, step } from './shell.mjs';
 /** The fuzzers: those of the engine are libFuzzer programs, those of the package are Jest tests that take their time. */
 const native = ['model_file', 'vocabulary', 'translate', 'kernels'];
 const scripts = ['package'];
+const reports = join(root, 'build/reports');
 
-function fuzzNative(name, minutes) {
+/** Runs a program to its end; what it writes goes to a log. */
+const runLogged = (command, args, log, env = {}) =>
+  new Promise((resolve) => {
+    const output = openSync(log, 'w');
+    const options = { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', output, output] };
+    spawn(command, args, options).on('exit', (status) => {
+      closeSync(output);
+      if (status !== 0) say(readFileSync(log, 'utf8').split('\n').slice(-40).join('\n'));
+      resolve(status === 0);
+    });
+  });
+
+async function fuzzNative(name, minutes, log) {
   const corpus = join(root, 'build/fuzz-corpus', name);
   mkdirSync(corpus, { recursive: true });
   const seeds = join(root, 'tests/fuzz/corpus', name);
@@ -25,40 +39,36 @@ function fuzzNative(name, minutes) {
     '-rss_limit_mb=2048',
     '-print_final_stats=1',
   ];
-  const { stderr, status } = spawnSync(
-    join(root, `build/fuzz/fuzz_${name}`),
-    [...args, `-artifact_prefix=${seeds}/`, corpus, seeds],
-    { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  const executions = Number(/stat::number_of_executed_units:\s*(\d+)/.exec(stderr)?.[1] ?? 0);
-  const coverage = Number([...stderr.matchAll(/cov: (\d+)/g)].at(-1)?.[1] ?? 0);
-  if (status !== 0) say(stderr.split('\n').slice(-40).join('\n'));
-  return { executions, coverage, failed: status !== 0 };
+  const program = join(root, `build/fuzz/fuzz_${name}`);
+  const passed = await runLogged(program, [...args, `-artifact_prefix=${seeds}/`, corpus, seeds], log);
+  const told = readFileSync(log, 'utf8');
+  const executions = Number(/stat::number_of_executed_units:\s*(\d+)/.exec(told)?.[1] ?? 0);
+  const coverage = Number([...told.matchAll(/cov: (\d+)/g)].at(-1)?.[1] ?? 0);
+  return { executions, coverage, failed: !passed };
 }
 
-function fuzzScript(name, minutes) {
-  const report = join(root, `build/reports/fuzz-${name}.json`);
+async function fuzzScript(name, minutes, log) {
+  const report = join(reports, `fuzz-${name}.json`);
   const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
-  const { status } = spawnSync(
+  const passed = await runLogged(
     process.env.npm_node_execpath ?? process.execPath,
     [...jest, '--runInBand', `--testPathPatterns=tests/fuzz/${name}`],
-    {
-      cwd: root,
-      env: { ...process.env, OCTAVO_FUZZ_MINUTES: String(minutes), OCTAVO_FUZZ_REPORT: report },
-      stdio: 'inherit',
-    },
+    log,
+    { OCTAVO_FUZZ_MINUTES: String(minutes), OCTAVO_FUZZ_REPORT: report },
   );
-  const { executions = 0 } = status === 0 ? JSON.parse(readFileSync(report, 'utf8')) : {};
-  return { executions, failed: status !== 0 };
+  const { executions = 0 } = passed ? JSON.parse(readFileSync(report, 'utf8')) : {};
+  return { executions, failed: !passed };
 }
 
 await main(async () => {
   const { values, positionals } = parseArgs({
-    options: { minutes: { type: 'string', default: '5' } },
+    options: { minutes: { type: 'string', default: '5' }, 'at-once': { type: 'string', default: '1' } },
     allowPositionals: true,
   });
   const minutes = Number(values.minutes);
   if (!(minutes > 0)) throw new Trouble(`--minutes takes a positive number, not "${values.minutes}".`);
+  const atOnce = Number(values['at-once']);
+  if (!(atOnce >= 1)) throw new Trouble(`--at-once takes a number from 1, not "${values['at-once']}".`);
   const all = [...native, ...scripts];
   const unknown = positionals.find((name) => !all.includes(name));
   if (unknown) throw new Trouble(`No fuzzer "${unknown}"; there are ${all.join(', ')}.`);
@@ -70,15 +80,21 @@ await main(async () => {
     installPackages({ 'clang-19': 'clang++-19', 'libclang-rt-19-dev': runtime });
     await step('Fuzzers', () => buildPreset('fuzz', 'fuzzers'));
   }
+  mkdirSync(reports, { recursive: true });
+  const waiting = [...wanted];
   const results = [];
-  for (const name of wanted) {
-    await step(`${name}, ${minutes} min`, () => {
-      const result = native.includes(name) ? fuzzNative(name, minutes) : fuzzScript(name, minutes);
-      results.push({ name, minutes, ...result });
-      say(`   ${result.executions} inputs${result.failed ? ', FAILED' : ', nothing found'}`);
-    });
-  }
-  writeFileSync(join(root, 'build/reports/fuzz.json'), `${JSON.stringify(results, null, 2)}\n`);
+  const fuzzNext = async () => {
+    for (let name; (name = waiting.shift()) !== undefined; ) {
+      await step(`${name}, ${minutes} min`, async () => {
+        const fuzz = native.includes(name) ? fuzzNative : fuzzScript;
+        const result = await fuzz(name, minutes, join(reports, `fuzz-${name}.log`));
+        results.push({ name, minutes, ...result });
+        say(`   ${name}: ${result.executions} inputs${result.failed ? ', FAILED' : ', nothing found'}`);
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, fuzzNext));
+  writeFileSync(join(reports, 'fuzz.json'), `${JSON.stringify(results, null, 2)}\n`);
   if (results.some(({ failed }) => failed))
     throw new Trouble('Something was found: see above, and what is new in tests/fuzz/corpus.');
 });

@@ -84,6 +84,20 @@ class Mix:
         random.shuffle(order)
         return order
 
+    def place(self, tokens):
+        """(epoch, position) after so many target tokens, so that a seeded run goes on with pairs that its seed has not seen."""
+        epoch = 0
+        while True:
+            order = self.order(epoch)
+            lengths = numpy.empty(len(order), dtype=numpy.int64)
+            for number, corpus in enumerate(self.corpora):
+                mine = order[:, 0] == number
+                lengths[mine] = numpy.diff(corpus.tgt_off)[order[mine, 1]] + 1
+            total = numpy.cumsum(lengths)
+            if tokens < total[-1]:
+                return epoch, int(numpy.searchsorted(total, tokens))
+            epoch, tokens = epoch + 1, tokens - int(total[-1])
+
     def stream(self, tokens, epoch, position, rank, workers):
         """Yields (batch, epoch, position after it) for this worker, resuming at a pair number of an epoch."""
         while True:

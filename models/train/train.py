@@ -106,6 +106,7 @@ def restore(args, model, flat, shared):
         if args.seed_model.suffix == ".octavo":  # goes on counting where the model was
             before = octavo_card(args.seed_model).get("trained", {})
             shared.progress[TOKENS], shared.progress[SECONDS] = before.get("target_tokens", 0), 3600 * before.get("hours", 0)
+            shared.progress[EPOCH], shared.progress[POSITION:] = Mix(args.data).place(before.get("target_tokens", 0))
     for name, p in model.named_parameters():
         a, b = flat.slices[name]
         shared.values[a:b] = p.data.flatten()
