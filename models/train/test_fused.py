@@ -5,7 +5,7 @@ import unittest
 import torch
 from torch.nn import functional
 
-from fused import Affine, Attention, L1Norm, SmoothedCrossEntropy, multiply
+from fused import Affine, Attention, L1Norm, SmoothedCrossEntropy, multiply, multiply8
 from optimizer import newton_schulz
 
 
@@ -43,21 +43,24 @@ class Fused(unittest.TestCase):
                 self.assertLess(((g - e).abs().max() / e.abs().max()).item(), tolerance)
 
     def test_multiply(self):
-        """Any shape, rows or columns contiguous, stored or added: as exact as 12 bits are."""
+        """Any shape, rows or columns contiguous, stored or added: as exact as 12 or seven bits are."""
         for m, k, n in [(1, 1, 1), (5, 7, 3), (13, 300, 33), (100, 515, 50), (385, 256, 17), (6, 1024, 16)]:
             for a in (torch.randn(m, k), torch.randn(k, m).t()):
                 for b in (torch.randn(k, n), torch.randn(n, k).t()):
                     for add in (False, True):
-                        out = multiply(a, b, torch.ones(m, n), add)
-                        self.assertLess((out - int(add) - a @ b).std(unbiased=False) / k**0.5, 2e-3)
+                        for product, error in ((multiply, 2e-3), (multiply8, 3e-2)):
+                            out = product(a, b, torch.ones(m, n), add)
+                            self.assertLess((out - int(add) - a @ b).std(unbiased=False) / k**0.5, error)
 
     def test_multiply_extremes(self):
         """The largest sums that a block can have do not overflow; zeros stay zeros, and no block spoils another."""
         ones = torch.ones(7, 512)
-        self.close([multiply(ones, -ones.t(), torch.empty(7, 7))], [torch.full((7, 7), -512.0)], 1e-6)
-        self.assertEqual(multiply(torch.zeros(3, 9), torch.randn(9, 4), torch.empty(3, 4)).abs().max(), 0)
         wide = torch.cat([torch.full((1, 256), 1e-6), torch.full((1, 256), 1e6)], 1)
-        self.close([multiply(wide, (1 / wide).t().contiguous(), torch.empty(1, 1))], [torch.full((1, 1), 512.0)], 1e-5)
+        for product in (multiply, multiply8):
+            self.close([product(ones, -ones.t(), torch.empty(7, 7))], [torch.full((7, 7), -512.0)], 1e-6)
+            self.close([product(-ones, -ones.t(), torch.empty(7, 7))], [torch.full((7, 7), 512.0)], 1e-6)
+            self.assertEqual(product(torch.zeros(3, 9), torch.randn(9, 4), torch.empty(3, 4)).abs().max(), 0)
+            self.close([product(wide, (1 / wide).t().contiguous(), torch.empty(1, 1))], [torch.full((1, 1), 512.0)], 1e-5)
 
     def test_newton_schulz(self):
         """Singular values between 0.03 and 1 of the largest all come near 1; wide, tall and square."""
@@ -69,7 +72,7 @@ class Fused(unittest.TestCase):
     def test_affine(self):
         x, w, b = (torch.randn(*shape, requires_grad=True) for shape in [(50, 64), (32, 64), (32,)])
         dy = torch.randn(50, 32)
-        self.close(gradients(Affine.apply, (x, w, b), dy), gradients(functional.linear, (x, w, b), dy), 5e-3)
+        self.close(gradients(Affine.apply, (x, w, b), dy), gradients(functional.linear, (x, w, b), dy), 5e-2)
 
     def test_attention(self):
         for width, heads in [(256, 8), (32, 4), (48, 2), (20, 2)]:

@@ -44,7 +44,8 @@ def arguments(argv=None):
     parser.add_argument("--smoothing", type=float, default=0.1, help="label smoothing")
     parser.add_argument("--adam", action="store_true", help="Adam for the weight matrices too, instead of Muon")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after this time")
-    parser.add_argument("--save-minutes", type=float, default=10)
+    parser.add_argument("--save-minutes", type=float, default=10, help="between checkpoints")
+    parser.add_argument("--dev-minutes", type=float, default=30, help="between measurements on held-out sentences")
     for name, value in vars(Shape()).items():
         parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value)
     args = parser.parse_args(argv)
@@ -58,6 +59,12 @@ def learning_rate(args, step, tokens):
     """Warm-up, then inverse square root (flat for the first warm-up ×10), then linear to zero over the cool-down."""
     rate = args.lr * min(step / args.warmup, 1, (10 * args.warmup / step) ** 0.5)
     return rate * max(0.0, min(1.0, (args.tokens - tokens) / (args.cooldown * args.tokens)))
+
+
+def average_decay(batch, tokens):
+    """The moving average of the weights reaches back over a fixed share of the run so far: long enough to take out the noise of
+    a high learning rate, short enough not to lag behind a model that still improves fast."""
+    return max(0.0, 1 - batch / (0.05 * tokens + batch))
 
 
 class Shared:
@@ -152,7 +159,7 @@ def work(rank, args, flat, shared, barrier):
         averaged = IntegerTransformer(args.shape)
         flat.bind(averaged, shared.average, flat.buffer())
         dev = Corpus(args.data / "dev.npz")
-        started = last_save = last_log = time.time()
+        started = last_save = last_dev = last_log = time.time()
         window = torch.zeros(3, dtype=torch.float64)
     else:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -176,7 +183,7 @@ def work(rank, args, flat, shared, barrier):
         norm = shared.norms.sum().sqrt().item()
         lr = learning_rate(args, step, progress[TOKENS].item())
         optimizer.step(shared.values, shared.gradients[0], shared.average, step, lr, min(1.0, 1.0 / (norm + 1e-9)),
-                       min(0.9995, step / (step + 100)))
+                       average_decay(tokens, progress[TOKENS].item()))
         barrier.wait()
         if rank == 0:
             progress[STEP], progress[EPOCH] = step, epoch
@@ -200,6 +207,8 @@ def work(rank, args, flat, shared, barrier):
                 progress[STOP] = 1
             if progress[STOP] or now - last_save > args.save_minutes * 60:
                 save(args, shared)
+                last_save = now
+            if progress[STOP] or now - last_dev > args.dev_minutes * 60:
                 record = {"step": step, "tokens": int(progress[TOKENS]), "dev_ce": dev_loss(args, averaged, dev),
                           "dev_bleu": dev_bleu(args.data, args.run, args.shape, dict(averaged.named_parameters()))}
                 print(f"dev cross-entropy {record['dev_ce']:.3f}, BLEU of INT8 {record['dev_bleu']}", flush=True)
@@ -208,7 +217,7 @@ def work(rank, args, flat, shared, barrier):
                     plot(args.run)
                 except ImportError:
                     pass  # the log is there all the same; progress.py draws it once python3-matplotlib is installed
-                last_save = last_log = time.time()
+                last_dev = last_log = time.time()
                 window.zero_()
         barrier.wait()
         if progress[STOP]:
