@@ -84,7 +84,7 @@ await main(async () => {
   const waiting = [...wanted];
   const results = [];
   const fuzzNext = async () => {
-    for (let name; (name = waiting.shift()) !== undefined; ) {
+    for (let name; (name = waiting.shift()) !== undefined;) {
       await step(`${name}, ${minutes} min`, async () => {
         const fuzz = native.includes(name) ? fuzzNative : fuzzScript;
         const result = await fuzz(name, minutes, join(reports, `fuzz-${name}.log`));

@@ -76,14 +76,17 @@ bool shape_fits(const TensorEntry& entry) {
   }
 }
 
-// What is wrong with a tensor, or null.
-const char* flaw(const TensorEntry& entry, const std::byte* file, uint64_t file_bytes) {
+// What is wrong with a tensor, or null. `unclaimed` bytes of the file are left for this and the following tensors: a
+// file in which many share the same bytes could ask for the time and the memory of a network far larger than itself.
+const char* flaw(const TensorEntry& entry, const std::byte* file, uint64_t file_bytes, uint64_t& unclaimed) {
   const size_t size = element_bytes(entry.type);
   if (size == 0) return "has an unknown element type";
   if (!shape_fits(entry)) return "has an impossible shape";
   if (entry.bytes != uint64_t{entry.rows} * entry.cols * size) return "has a size that does not match its shape";
   if (entry.offset % kTensorAlignment != 0) return "is not aligned to 64 bytes";
   if (!inside(entry.offset, entry.bytes, file_bytes)) return "lies outside the file";
+  if (entry.bytes > unclaimed) return "overlaps others: together they are larger than the file";
+  unclaimed -= entry.bytes;
   if (!(entry.scale >= kScaleMin && entry.scale <= kScaleMax))
     return "has an impossible scale";  // NaN and infinity too
   if (!values_fit(entry, file + static_cast<size_t>(entry.offset))) return "has values out of range";
@@ -246,13 +249,14 @@ Result<ModelFile> ModelFile::open(AlignedBytes bytes) {
   std::memcpy(static_cast<void*>(model.tensors_.data()), file.data() + static_cast<size_t>(model.header_.table_offset),
               model.tensors_.size() * sizeof(TensorEntry));
   std::string_view previous;
+  uint64_t unclaimed = file.size();
   for (const TensorEntry& entry : model.tensors_) {
     if (!is_name(entry.name)) return problem({"the model file has a tensor without a proper name"});
     const std::string_view name = name_of(entry);
     if (name == previous) return problem({"the model file has two tensors named ", name});
     if (name < previous) return problem({"the model file's tensor table is not sorted: ", name, " is out of place"});
     previous = name;
-    if (const char* what = flaw(entry, file.data(), file.size()))
+    if (const char* what = flaw(entry, file.data(), file.size(), unclaimed))
       return problem({"the model file's tensor ", name, " ", what});
   }
   model.bytes_ = std::move(bytes);

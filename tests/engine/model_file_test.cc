@@ -274,6 +274,16 @@ TEST(ModelFile, HostileTensorsAreRefused) {
   EXPECT_TRUE(contains(error_with_tensor(kName, [](TensorEntry& e, std::byte*) { e.type = ElementType{77}; }), "type"));
 }
 
+TEST(ModelFile, TensorsThatShareTheFileAreRefused) {
+  const auto rest = static_cast<uint32_t>(good_file().size() - sizeof(FileHeader));
+  const auto error = error_with_tensor("encoder_norm.g", [=](TensorEntry& e, std::byte*) {
+    e.offset = sizeof(FileHeader);
+    e.rows = rest / sizeof(int16_t);
+    e.bytes = uint64_t{e.rows} * sizeof(int16_t);
+  });
+  EXPECT_TRUE(contains(error, "overlaps others")) << error;
+}
+
 TEST(ModelFile, ImpossibleScalesAreRefused) {
   using Limits = std::numeric_limits<float>;
   for (const float scale : {0.0f, -0.0f, -1.0f, Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(),

@@ -1,6 +1,7 @@
 // The real WebAssembly modules on the tiny model, in every variant that this Node can run, against the native engine.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { loadEngine, supportedVariants } from '../../dist/index.js';
 import { greedySearch, inRepository, tinyModel } from './tiny-model.js';
@@ -53,6 +54,67 @@ function translate(engine: ReturnType<typeof mustLoad>, segments: string[], extr
   job.delete();
   return results;
 }
+
+/** Where engine/src/model_file.h has the fields that say where things are and how large. */
+const header = {
+  tensors: 64,
+  descriptionBytes: 68,
+  checksum: 76,
+  fileBytes: 80,
+  description: 88,
+  table: 104,
+};
+const tensor = { rows: 52, columns: 56, offset: 64, bytes: 72 };
+
+/** The model after a change to its numbers, with a checksum that fits: what only the checks behind it can refuse. */
+function resealed(change: Change) {
+  const bytes = new Uint8Array(readFileSync(model));
+  const view = new DataView(bytes.buffer);
+  change(view, Number(view.getBigUint64(header.table, true)));
+  view.setUint32(header.checksum, 0, true);
+  view.setUint32(header.checksum, crc32(bytes), true);
+  return bytes;
+}
+
+type Change = (view: DataView, table: number) => void;
+const number =
+  (field: number, value: number): Change =>
+  (view) => {
+    view.setUint32(field, value, true);
+  };
+const long =
+  (field: number, value: bigint): Change =>
+  (view) => {
+    view.setBigUint64(field, value, true);
+  };
+/** The same in the first entry of the table. */
+const inTable =
+  (change: Change): Change =>
+  (view, table) => {
+    change(new DataView(view.buffer, table), 0);
+  };
+
+const hostile: [string, Change, RegExp][] = [
+  // Numbers that are small once they have lost their upper 32 bits, as they would in a size_t of WebAssembly.
+  ...[2n ** 32n, 2n ** 32n + 128n, 2n ** 63n, 2n ** 64n - 64n].flatMap((far): typeof hostile => [
+    [`a description at ${String(far)}`, long(header.description, far), /description/],
+    [`a tensor table at ${String(far)}`, long(header.table, far), /table/],
+    [`a tensor at ${String(far)}`, inTable(long(tensor.offset, far)), /outside the file/],
+    [`a tensor of ${String(far)} bytes`, inTable(long(tensor.bytes, far)), /size/],
+  ]),
+  ['a file of 4 GB more', number(header.fileBytes + 4, 1), /truncated/],
+  ['a description of 4 GB', number(header.descriptionBytes, 0xffffffff), /description/],
+  ['as many tensors as there are numbers', number(header.tensors, 0xffffffff), /tensors/],
+  [
+    'a tensor of 2^32 elements that calls itself empty',
+    inTable((view) => {
+      view.setUint32(tensor.rows, 65536, true);
+      view.setUint32(tensor.columns, 65536, true);
+      view.setBigUint64(tensor.bytes, 0n, true);
+    }),
+    /size|shape/,
+  ],
+];
 
 test('Node 22 and later run the relaxed variant, and get it by default', async () => {
   const relaxed = Number(process.versions.node.split('.')[0]) >= 22;
@@ -109,6 +171,32 @@ describe.each(supportedVariants())('%s', (variant) => {
   ])('refuses %s with a reason', (_, bytes, reason) => {
     expect(load(module, bytes())).toMatch(reason);
   });
+
+  test('a model that is only sealed anew is still accepted', () => {
+    const engine = load(
+      module,
+      resealed(() => undefined),
+    );
+    if (typeof engine === 'string') throw new Error(engine);
+    engine.delete();
+  });
+
+  test.each(hostile)('refuses %s, in 32 bits too', (_, change, reason) => {
+    expect(load(module, resealed(change))).toMatch(reason);
+  });
+
+  test.each(readdirSync(inRepository('tests/fuzz/corpus/model_file')))(
+    'what fuzzing has found, %s, is refused or works',
+    (name) => {
+      const engine = load(module, readFileSync(inRepository(`tests/fuzz/corpus/model_file/${name}`)));
+      if (typeof engine === 'string') {
+        expect(engine).not.toBe('');
+        return;
+      }
+      expect(translate(engine, ['The house.'])).toHaveLength(1);
+      engine.delete();
+    },
+  );
 
   test('refuses unknown kernels and impossible options with a reason', () => {
     expect(load(module, readFileSync(model), 'avx9000')).toMatch(/no kernel "avx9000"/);

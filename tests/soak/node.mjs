@@ -20,6 +20,7 @@ const model = fileURLToPath(new URL('../../models/en-de/model.octavo', import.me
 const runtime = {
   create: (count) => Translator.create({ model, workers: count }),
   kill: (share) => void [...workers][Math.floor(share * workers.size)]?.terminate(),
+  workers: () => workers.size,
   memory: () => {
     globalThis.gc?.();
     return Promise.resolve(process.memoryUsage().rss);

@@ -53,14 +53,36 @@ export async function manyTranslations({ create, memory, say }, count) {
   };
 }
 
+/** Waits for something that must happen; a soak that hangs would say nothing. */
+function inTime(promise, what) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} is still not done after two minutes`)), 120_000);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+async function allGone(workers) {
+  while (workers() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** What a translator of its own says: those under test remember what they have been asked, and would not work for it again. */
+async function translations(create, count) {
+  const translator = await create(1);
+  const expected = await translator.translateBatch(Array.from({ length: count }, (_, n) => sentence(n)));
+  translator.destroy();
+  return expected;
+}
+
 /** Creating, using and destroying a translator again and again. */
-export async function manyLives({ create, memory, say }, count) {
+export async function manyLives({ create, memory, workers, say }, count) {
   const every = Math.max(1, count / 20);
   const sizes = [];
   for (let n = 0; n < count; ++n) {
     const translator = await create(1);
     if ((await translator.translate(sentence(n))) === '') throw new Error(`no translation in life ${n}`);
     translator.destroy();
+    await inTime(allGone(workers), `the end of life ${n}`);
     if ((n + 1) % every !== 0) continue;
     sizes.push(await memory());
     say(`${n + 1} lives, ${(sizes.at(-1) / 1e6).toFixed(1)} MB`);
@@ -70,24 +92,25 @@ export async function manyLives({ create, memory, say }, count) {
 
 /** Workers are killed while they translate: every promise settles, results are right or an error says what happened. */
 export async function deadWorkers({ create, kill, say }, count) {
+  const together = 6;
+  const expected = await translations(create, count * together + 1);
   const translator = await create(2);
-  const expected = await Promise.all(Array.from({ length: 50 }, (_, n) => translator.translate(sentence(n))));
   const next = random(5);
   const outcome = { asked: 0, killed: 0, failed: 0 };
   while (outcome.killed < count) {
-    const numbers = Array.from({ length: 6 }, () => Math.floor(next() * expected.length));
+    const numbers = Array.from({ length: together }, () => outcome.asked++);
     const pending = Promise.allSettled(numbers.map((n) => translator.translate(sentence(n))));
     await new Promise((resolve) => setTimeout(resolve, next() * 60));
     kill(next());
     ++outcome.killed;
-    for (const [i, { status, value, reason }] of (await pending).entries()) {
-      ++outcome.asked;
+    for (const [i, { status, value, reason }] of (await inTime(pending, 'a translation')).entries()) {
       if (status === 'fulfilled' && value !== expected[numbers[i]]) throw new Error(`mixed up: ${value}`);
       if (status === 'rejected' && reason.name !== 'OperationError') throw reason;
       outcome.failed += status === 'rejected';
     }
   }
-  if ((await translator.translate(sentence(0))) !== expected[0])
+  if (outcome.failed === 0) throw new Error('no worker was killed while it translated');
+  if ((await inTime(translator.translate(sentence(outcome.asked)), 'a translation')) !== expected.at(-1))
     throw new Error('the pool has not recovered');
   translator.destroy();
   say(JSON.stringify(outcome));
@@ -96,13 +119,13 @@ export async function deadWorkers({ create, kill, say }, count) {
 
 /** Many callers at the same time, some of whom abort. */
 export async function manyCallers({ create, say }, callers, rounds) {
+  const expected = await translations(create, callers * rounds);
   const translator = await create(2);
-  const expected = await translator.translateBatch(Array.from({ length: 100 }, (_, n) => sentence(n)));
   const next = random(9);
   const outcome = { callers, calls: 0, aborted: 0 };
   const caller = async (n) => {
     for (let round = 0; round < rounds; ++round) {
-      const number = (n + 37 * round) % expected.length;
+      const number = n * rounds + round;
       const controller = new AbortController();
       const impatient = next() < 0.4;
       const timer = impatient ? setTimeout(() => controller.abort(), next() * 400) : undefined;
@@ -117,7 +140,11 @@ export async function manyCallers({ create, say }, callers, rounds) {
       clearTimeout(timer);
     }
   };
-  await Promise.all(Array.from({ length: callers }, (_, n) => caller(n)));
+  await inTime(
+    Promise.all(Array.from({ length: callers }, (_, n) => caller(n))),
+    'what all callers asked for',
+  );
+  if (outcome.aborted === 0) throw new Error('nobody aborted');
   translator.destroy();
   say(JSON.stringify(outcome));
   return outcome;
