@@ -64,19 +64,57 @@ struct Head {
   static int64_t padded(int64_t n) { return (n + 7) / 8 * 8; }
 };
 
+using Vector = float __attribute__((vector_size(32), aligned(4), may_alias));
+using Lanes = int32_t __attribute__((vector_size(32)));
+
+// Eight rows of eight become columns: pairs, then quads, then halves change places.
+void transpose8(Vector r[8]) {
+  Vector t[8];
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = __builtin_shuffle(r[i], r[i + 1], Lanes{0, 8, 1, 9, 4, 12, 5, 13});
+    t[i + 1] = __builtin_shuffle(r[i], r[i + 1], Lanes{2, 10, 3, 11, 6, 14, 7, 15});
+  }
+  Vector u[8];
+  for (int i = 0; i < 8; i += 4)
+    for (int j = 0; j < 2; ++j) {
+      u[i + 2 * j] = __builtin_shuffle(t[i + j], t[i + j + 2], Lanes{0, 1, 8, 9, 4, 5, 12, 13});
+      u[i + 2 * j + 1] = __builtin_shuffle(t[i + j], t[i + j + 2], Lanes{2, 3, 10, 11, 6, 7, 14, 15});
+    }
+  for (int i = 0; i < 4; ++i) {
+    r[i] = __builtin_shuffle(u[i], u[i + 4], Lanes{0, 1, 2, 3, 8, 9, 10, 11});
+    r[i + 4] = __builtin_shuffle(u[i], u[i + 4], Lanes{4, 5, 6, 7, 12, 13, 14, 15});
+  }
+}
+
 // kT[c][j] = k[j][c], rows `span` apart and filled up by zeros, so that the loops over keys vectorise.
 void transpose(const float* k, const Head& h, float* out) {
-  std::fill(out, out + h.width * h.span(), 0.0f);
-  for (int64_t j = 0; j < h.keys; ++j)
-    for (int64_t c = 0; c < h.width; ++c) out[c * h.span() + j] = k[j * h.kv_stride + c];
+  for (int64_t j = 0; j < h.span(); j += 8) {
+    int64_t c = 0;
+    for (; c + 8 <= h.width; c += 8) {
+      Vector r[8];
+      for (int i = 0; i < 8; ++i)
+        r[i] = j + i < h.keys ? *reinterpret_cast<const Vector*>(k + (j + i) * h.kv_stride + c) : Vector{};
+      transpose8(r);
+      for (int i = 0; i < 8; ++i) *reinterpret_cast<Vector*>(out + (c + i) * h.span() + j) = r[i];
+    }
+    for (; c < h.width; ++c)
+      for (int64_t i = j; i < j + 8; ++i) out[c * h.span() + i] = i < h.keys ? k[i * h.kv_stride + c] : 0.0f;
+  }
+}
+
+// The rows of one head side by side: where they lie, a power of two apart, they would throw each other out of the cache.
+const float* gathered(const float* x, int64_t stride, int64_t rows, int64_t width, std::vector<float>& out) {
+  out.resize(std::max<size_t>(out.size(), rows * width));
+  for (int64_t i = 0; i < rows; ++i) std::copy_n(x + i * stride, width, out.data() + i * width);
+  return out.data();
 }
 
 // out[0..8·Vectors) = Σ_i p[i·p_stride]·rows[i·stride..], the sums in registers: two of each, as additions wait for each other.
 template <int Vectors>
 void weighted_sum_of(const float* p, int64_t p_stride, const float* rows, int64_t stride, int64_t count, float* out) {
-  using Vector = float __attribute__((vector_size(32), aligned(4), may_alias));
-  Vector even[Vectors] = {}, odd[Vectors] = {};
-  const auto add = [&](int64_t i, Vector* sum) {
+  Vector even[Vectors], odd[Vectors];
+  for (int v = 0; v < Vectors; ++v) even[v] = odd[v] = Vector{};  // in registers, where an initialiser would clear memory
+  const auto add = [&](int64_t i, Vector* sum) __attribute__((always_inline)) {
     for (int v = 0; v < Vectors; ++v) sum[v] += p[i * p_stride] * reinterpret_cast<const Vector*>(rows + i * stride)[v];
   };
   int64_t i = 0;
@@ -154,19 +192,20 @@ extern "C" {
 void attention_forward(const float* q, int64_t q_stride, const float* k, const float* v, int64_t kv_stride, const int64_t* q_off,
                        const int64_t* k_off, int64_t sentences, int64_t heads, int64_t width, int causal, int degree,
                        int quantized, const float* b, const float* delta, float* y) {
-  std::vector<float> kT(kMaxLength * width);
+  std::vector<float> kT(kMaxLength * width), values;
   float p[kMaxLength], u[kMaxLength];
   const float scale = 1.0f / std::sqrt(float(width));
   const int64_t y_stride = heads * width;
   for_each_head(q, q_stride, k, v, kv_stride, q_off, k_off, sentences, heads, width, causal != 0,
                 [&](int64_t h, int64_t q0, int64_t, const Head& head) {
                   transpose(head.k, head, kT.data());
+                  const float* vs = gathered(head.v, kv_stride, head.keys, width, values);
                   for (int64_t i = 0; i < head.queries; ++i) {
                     const int64_t seen = head.visible(i);
                     const float sum = weights(head, head.q + i * q_stride, kT.data(), seen, scale, degree, b[h],
                                               std::fabs(delta[h]), quantized != 0, p, u);
                     float* out = y + (q0 + i) * y_stride + h * width;
-                    weighted_sum(p, 1, head.v, kv_stride, seen, out, width);
+                    weighted_sum(p, 1, vs, width, seen, out, width);
                     const float inv = 1.0f / sum;
                     for (int64_t c = 0; c < width; ++c) out[c] *= inv;
                   }
@@ -178,7 +217,7 @@ void attention_backward(const float* q, int64_t q_stride, const float* k, const 
                         const int64_t* k_off, int64_t sentences, int64_t heads, int64_t width, int causal, int degree,
                         int quantized, const float* b, const float* delta, const float* y, const float* dy, float* dq, float* dk, float* dv,
                         float* db, float* ddelta) {
-  std::vector<float> kT(kMaxLength * width), vT(kMaxLength * width), normal, scores;
+  std::vector<float> kT(kMaxLength * width), vT(kMaxLength * width), normal, scores, queries, keys, gradients;
   float p[kMaxLength], u[kMaxLength];
   const float scale = 1.0f / std::sqrt(float(width));
   const int64_t y_stride = heads * width;
@@ -187,16 +226,18 @@ void attention_backward(const float* q, int64_t q_stride, const float* k, const 
       [&](int64_t h, int64_t q0, int64_t k0, const Head& head) {
         transpose(head.k, head, kT.data());
         transpose(head.v, head, vT.data());
-        const float* dyh = dy + q0 * y_stride + h * width;
+        const float* qs = gathered(head.q, q_stride, head.queries, width, queries);
+        const float* ks = gathered(head.k, kv_stride, head.keys, width, keys);
+        const float* dys = gathered(dy + q0 * y_stride + h * width, y_stride, head.queries, width, gradients);
         normal.resize(std::max<size_t>(normal.size(), head.queries * head.span()));  // p / Σp, (queries, span)
         scores.resize(normal.size());                                                // gradient of q·k, likewise
         float db_head = 0, ddelta_head = 0;
         for (int64_t i = 0; i < head.queries; ++i) {
           const int64_t seen = head.visible(i), span = Head::padded(seen);
-          const float sum = weights(head, head.q + i * q_stride, kT.data(), seen, scale, degree, b[h], std::fabs(delta[h]),
-                                    quantized != 0, p, u);
+          const float sum =
+              weights(head, qs + i * width, kT.data(), seen, scale, degree, b[h], std::fabs(delta[h]), quantized != 0, p, u);
           const float* yi = y + (q0 + i) * y_stride + h * width;
-          const float* dyi = dyh + i * y_stride;
+          const float* dyi = dys + i * width;
           float *pi = normal.data() + i * head.span(), *dp = scores.data() + i * head.span();
           const float inv = 1.0f / sum;
           float dot = 0;
@@ -217,13 +258,13 @@ void attention_backward(const float* q, int64_t q_stride, const float* k, const 
             db_head += bias;
           }
           for (int64_t j = 0; j < span; ++j) dp[j] *= scale;
-          weighted_sum(dp, 1, head.k, kv_stride, seen, dq + (q0 + i) * q_stride + h * width, width);
+          weighted_sum(dp, 1, ks, width, seen, dq + (q0 + i) * q_stride + h * width, width);
         }
         for (int64_t j = 0; j < head.keys; ++j) {
           const int64_t first = head.causal ? j : 0, count = head.queries - first, place = first * head.span() + j;
-          weighted_sum(normal.data() + place, head.span(), dyh + first * y_stride, y_stride, count,
+          weighted_sum(normal.data() + place, head.span(), dys + first * width, width, count,
                        dv + (k0 + j) * kv_stride + h * width, width);
-          weighted_sum(scores.data() + place, head.span(), head.q + first * q_stride, q_stride, count,
+          weighted_sum(scores.data() + place, head.span(), qs + first * width, width, count,
                        dk + (k0 + j) * kv_stride + h * width, width);
         }
         db[h] += db_head;
