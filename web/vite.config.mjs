@@ -24,7 +24,9 @@ export default {
     reportCompressedSize: false,
     // What comes at once comes in one file, also what late parts use too: smaller in all.
     rolldownOptions: {
-      output: { codeSplitting: { groups: [{ name: 'page', test: /web.src.[\w-]+\.ts|dist.shared-/ }] } },
+      output: {
+        codeSplitting: { groups: [{ name: 'page', test: /web.src.[\w-]+\.ts|dist.(shared-|pipeline)/ }] },
+      },
     },
   },
 };

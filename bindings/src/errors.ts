@@ -18,9 +18,10 @@ export function failure(name: ErrorName, message: string, cause?: unknown): DOME
 
 /** The message of whatever was thrown; with its cause, for "fetch failed" alone tells nobody anything. */
 export function messageOf(thrown: unknown): string {
-  if (!(thrown instanceof Error || thrown instanceof DOMException)) return String(thrown);
-  const { message, cause } = thrown as Error;
-  return cause instanceof Error && cause.message ? `${message} (${cause.message})` : message;
+  const { message, cause } = (thrown ?? {}) as Partial<Error>; // not by instanceof: there may be several kinds of Error, as in frames
+  if (typeof message !== 'string') return String(thrown);
+  const reason = (cause as Partial<Error> | undefined)?.message;
+  return reason ? `${message} (${reason})` : message;
 }
 
 /** What a signal was aborted with; an `AbortError` unless the caller chose something else. */

@@ -149,13 +149,15 @@ export class Translator {
     try {
       // What cuts and mends text is loaded while the workers load the model.
       const [info, { Pipeline }] = await Promise.all([pool.start(signal), import('./pipeline.js')]);
-      const languages = checkedPair(info, wanted);
+      const offered = describedPair(info);
+      pool.refused = !offered;
+      const languages = checkedPair(offered, wanted);
       signal?.throwIfAborted();
       const parts = new Parts(pool, info, new Pipeline(pool, languages.sourceLanguage));
       return new Translator(parts, languages, signal);
     } catch (error) {
       pool.destroy();
-      if (pool.refused) await file.discard?.();
+      if (pool.refused) await file.discard?.().catch(() => undefined);
       throw error;
     }
   }
@@ -300,9 +302,21 @@ function requestedPair({ sourceLanguage, targetLanguage, model }: CreateOptions)
 
 type RequestedPair = Record<keyof LanguagePair, string | undefined>;
 
+/** The languages that a model names. The engine does not read its description, and whoever made it may have written anything. */
+function describedPair({ description }: LoadedInfo): LanguagePair | undefined {
+  try {
+    const { source = 'und', target = 'und' } = JSON.parse(description) as Record<string, string>;
+    return { sourceLanguage: canonicalTag(source), targetLanguage: canonicalTag(target) };
+  } catch {
+    return undefined;
+  }
+}
+
 /** The model's languages, if they serve those that were asked for: as in the web's own API, `en-GB` has become `en`. */
-function checkedPair({ description }: LoadedInfo, wanted: RequestedPair): LanguagePair {
-  const { source = 'und', target = 'und' } = JSON.parse(description) as { source?: string; target?: string };
+function checkedPair(offered: LanguagePair | undefined, wanted: RequestedPair): LanguagePair {
+  if (!offered)
+    throw failure('OperationError', 'The description in the model cannot be read: choose another.');
+  const { sourceLanguage: source, targetLanguage: target } = offered;
   const { sourceLanguage = source, targetLanguage = target } = wanted;
   if (matchTags(sourceLanguage, source) > 0 && matchTags(targetLanguage, target) > 0)
     return { sourceLanguage: source, targetLanguage: target };

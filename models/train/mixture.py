@@ -5,7 +5,7 @@
 WEIGHTS = {
     "newstest-old": 3.0,
     "wmt21-23-refs": 3.0,
-    "tatoeba": 3.0,
+    "tatoeba": 5.0,
     "multi30k": 3.0,
     "stsb-deepl": 2.0,
     "ro-sts": 2.0,

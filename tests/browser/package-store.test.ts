@@ -94,6 +94,90 @@ test('a wrong checksum, a missing file and silence are NetworkErrors, and the ne
   expect(await translateOnce()).toContain('42');
 });
 
+test('a file that is too long or too short is a NetworkError, of which nothing is kept that is wrong', async () => {
+  const address = `**${tinyFile}`;
+  for (const body of [
+    Buffer.concat([tiny.bytes, Buffer.alloc(100)]),
+    Buffer.from(tiny.bytes.slice(0, -100)),
+  ]) {
+    await page.route(address, (route) => route.fulfill({ body }));
+    expect(await translateOnce()).toBe('NetworkError');
+    expect(await stored()).toEqual([]);
+    await page.unroute(address);
+    expect(await translateOnce()).toContain('42');
+    await page.evaluate(() => caches.delete('octavo'));
+  }
+  // The long one leaves nothing, the short one a beginning.
+  expect(ranges()).toEqual(['', `bytes=${String(tiny.bytes.length - 100)}-`]);
+});
+
+test('a download that was cut begins again where the server knows no ranges', async () => {
+  site.spoil(tinyFile, { cutAfter: 50_000 });
+  const asked: (string | undefined)[] = [];
+  await page.route(`**${tinyFile}`, async (route) => {
+    const { range } = route.request().headers();
+    asked.push(range);
+    if (range === undefined) await route.fallback();
+    else await route.fulfill({ body: Buffer.from(tiny.bytes) });
+  });
+  expect(await translateOnce()).toContain('42');
+  expect(asked).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
+  expect(await stored()).toMatchObject([{ bytes: tiny.bytes.length }]);
+});
+
+test.each([
+  ['no note', undefined],
+  ['a note that is not encoded', '%'],
+  ['a note that is not JSON', '%7B'],
+  ['a note that says nothing', 'null'],
+])('entries with %s count as absent, harm no others, and can be cleared', async (_, note) => {
+  const expected = await translateOnce();
+  const spoil = (pattern: string) =>
+    page.evaluate(
+      async ([part, header]) => {
+        const cache = await caches.open('octavo');
+        const entries = (await cache.keys()).filter(({ url }) => url.includes(part));
+        for (const request of entries) {
+          const body = await (await cache.match(request))?.blob();
+          const headers = header === undefined ? {} : { 'Octavo-Note': header };
+          await cache.put(request, new Response(body, { headers }));
+        }
+        return entries.length;
+      },
+      [pattern, note] as const,
+    );
+  const look = () =>
+    page.evaluate(async () => {
+      const { octavo } = globalThis as unknown as PageScope;
+      const store = new octavo.ModelStore({ registry: '/tiny/registry.json' });
+      const offered = store.offered().catch((error: unknown) => error as Error);
+      return {
+        listed: (await store.list()).length,
+        registry: await offered.then((found) => ('name' in found ? found.name : found.length)),
+        availability: await store.availability('en', 'de'),
+      };
+    });
+  expect(await spoil('/registry-')).toBe(1);
+  await site.stop();
+  try {
+    expect(await look()).toEqual({ listed: 1, registry: 'NetworkError', availability: 'unavailable' });
+  } finally {
+    await site.start();
+  }
+  expect(await look()).toEqual({ listed: 1, registry: 1, availability: 'available' });
+  expect(await spoil('/model-')).toBe(1);
+  expect(await look()).toEqual({ listed: 0, registry: 1, availability: 'downloadable' });
+  expect(await translateOnce()).toBe(expected);
+  expect(ranges()).toEqual(['', '']);
+  expect(await spoil('/')).toBe(2);
+  const left = await page.evaluate(async () => {
+    const { octavo } = globalThis as unknown as PageScope;
+    await new octavo.ModelStore().clear();
+    return (await (await caches.open('octavo')).keys()).length;
+  });
+  expect(left).toBe(0);
+});
+
 test('a corrupt cache is mended', async () => {
   const expected = await translateOnce();
   const spoilt = await page.evaluate(async () => {

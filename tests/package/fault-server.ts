@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 
 /** What goes wrong with one request; nothing, if empty. */
 export interface Fault {
+  /** The connection breaks before there is an answer. */
+  noAnswer?: boolean;
   /** The connection breaks after so many bytes of the answer. */
   cutAfter?: number;
   /** Nothing more comes after so many bytes, but the connection stays. */
@@ -14,6 +16,10 @@ export interface Fault {
   redirect?: string;
   /** The first byte is another one. */
   wrongByte?: boolean;
+  /** The answer does not say how long it is. */
+  noLength?: boolean;
+  /** After the file come zeros, for ever; the answer does not say how long it is, or it lies. */
+  endless?: boolean | { length: number };
   /** Fewer (negative) or more bytes than there should be, in a well-formed answer. */
   extraBytes?: number;
   /** Ranges are not understood: the whole file comes. */
@@ -29,6 +35,8 @@ export interface LoggedRequest {
 /** Serves files from memory; each fault spoils one request for its path. */
 export class FaultServer {
   readonly requests: LoggedRequest[] = [];
+  /** How many endless answers were given up by whoever had asked. */
+  hungUp = 0;
   readonly #files = new Map<string, Uint8Array>();
   readonly #faults = new Map<string, Fault[]>();
   readonly #server: Server = createServer((request, response) => {
@@ -70,7 +78,9 @@ export class FaultServer {
     this.requests.push({ path, range });
     const fault = this.#faults.get(path)?.shift() ?? {};
     const file = this.#files.get(path);
-    if (fault.redirect !== undefined) {
+    if (fault.noAnswer) {
+      request.socket.destroy();
+    } else if (fault.redirect !== undefined) {
       response.writeHead(302, { Location: fault.redirect }).end();
     } else if (fault.status !== undefined || !file) {
       response.writeHead(fault.status ?? 404, { 'Content-Type': 'text/plain' }).end('no\n');
@@ -86,14 +96,21 @@ export class FaultServer {
       return;
     }
     const body = file.subarray(start);
+    const { cutAfter, stallAfter, endless, noLength = endless === true } = fault;
+    const length = typeof endless === 'object' ? endless.length : body.length;
     response.writeHead(range === undefined ? 200 : 206, {
-      'Content-Length': body.length,
+      ...(noLength ? {} : { 'Content-Length': length }),
       ...(range === undefined
         ? {}
         : { 'Content-Range': `bytes ${String(start)}-${String(file.length - 1)}/${String(file.length)}` }),
     });
-    const { cutAfter, stallAfter } = fault;
-    if (cutAfter !== undefined) {
+    response.flushHeaders(); // before a cut at 0 bytes, too
+    if (endless) {
+      response.on('drain', () => response.write(new Uint8Array(64 << 10)));
+      response.on('close', () => this.hungUp++);
+      response.write(body);
+      response.write(new Uint8Array(64 << 10));
+    } else if (cutAfter !== undefined) {
       response.write(body.subarray(0, cutAfter), () => setTimeout(() => response.destroy(), 20));
     } else if (stallAfter !== undefined) {
       response.write(body.subarray(0, stallAfter));

@@ -35,6 +35,21 @@ test('the package depends on nothing, and the lock file names no host', () => {
   expect(readFileSync(inRepository('package-lock.json'), 'utf8')).not.toMatch(/"resolved":/);
 });
 
+test.each(['package-lock.json', 'tests/bundlers/package-lock.json'])(
+  'every package of %s is pinned by a hash, and comes from no host of its own',
+  (name) => {
+    const { packages } = JSON.parse(readFileSync(inRepository(name), 'utf8')) as {
+      packages: Record<string, { link?: boolean; integrity?: string; resolved?: string }>;
+    };
+    const installed = Object.entries(packages).filter(([path, { link }]) => path !== '' && !link);
+    expect(installed.length).toBeGreaterThan(50);
+    const unpinned = installed.filter(([, { integrity }]) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''));
+    expect(unpinned.map(([path]) => path)).toEqual([]);
+    const hosted = installed.filter(([, { resolved }]) => /^\w+:\/\//.test(resolved ?? ''));
+    expect(hosted.map(([path]) => path)).toEqual([]);
+  },
+);
+
 test('the engine asks the network for nothing', async () => {
   const asked: unknown[] = [];
   const { fetch } = globalThis;

@@ -1,6 +1,10 @@
 // Text that nobody would write, and everybody pastes: a sensible result in bounded time and memory.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Translator } from '../../dist/node.js';
+import { translateHTML } from '../../dist/text/html.js';
+import { translateText } from '../../dist/text/translate.js';
+import { expectLinear } from '../web/linear.js';
+import { upperCase } from './fake-translators.js';
 import { inRepository } from './tiny-model.js';
 
 let translator: Translator;
@@ -52,15 +56,98 @@ describe('is translated, and the layout stays', () => {
 });
 
 test('something of every block of Unicode', async () => {
-  const texts = [];
-  for (let point = 0x20; point < 0x110000; point += 0x80) {
-    if (point >= 0xd800 && point < 0xe000) continue;
-    texts.push(`a ${String.fromCodePoint(point, point + 0x41)} b`);
-    if (point >= 0x30000) point += 0x10000; // beyond, planes are empty or private
+  // Blocks begin at multiples of 16. The first that is a character, of each sixteen, alone and beside its neighbour.
+  const texts: string[] = [];
+  const isAssigned = (point: number) => /\p{Assigned}/u.test(String.fromCodePoint(point));
+  for (let start = 0; start < 0x110000; start += 0x10) {
+    const isLarge = /[\p{Co}\p{Cs}\p{Script=Han}\p{Script=Hangul}]/u.test(String.fromCodePoint(start));
+    if (isLarge && start % 0x400) continue; // thousands that are all alike
+    const point = Array.from({ length: 16 }, (_, i) => start + i).find(isAssigned);
+    if (point !== undefined) texts.push(`a ${String.fromCodePoint(point, point + 1)} b`);
   }
+  for (const block of ['\u2070', '\uFE00', '\uFFF9', '\u{E0001}', '\u{E0100}', '\uD800', '\u{10000}'])
+    expect(texts.some((text) => text.includes(block))).toBe(true);
   const results = await translator.translateBatch(texts);
   expect(results).toHaveLength(texts.length);
   expect(results.every((result) => result.length > 0)).toBe(true);
+});
+
+describe('ten times as much takes about ten times as long', () => {
+  // With signs before it that patterns ask for before they search, and an end that is none for most of them.
+  const signs = '() _ -- w::w ` ';
+  const repeated = [
+    Array.from('.!,:-_/\\|#@&$%*`~^=+<>()[]{}"\'a1A \t\n\r\u0301\u200B\u00A0\uFFFC⟦漢ж😀'),
+    [
+      'a.',
+      'a->',
+      'a::',
+      'a_',
+      'a-',
+      'a/',
+      './',
+      'a@',
+      'A-',
+      '1,',
+      '1.',
+      'v1.',
+      '0123 ',
+      '%(',
+      '{{',
+      '{,',
+      '](',
+      '**',
+    ],
+    [
+      '<a ',
+      '<!--',
+      '<?',
+      '<!doctype ',
+      '<code><p>',
+      '<![CDATA[>',
+      '<i>a</i> ',
+      'a<br>',
+      '</b><b>',
+      '&amp',
+      '&xyz; ',
+    ],
+    [
+      'http://',
+      'www.',
+      'a? ',
+      'a。',
+      'Mr. ',
+      'U.S. ',
+      'z. B. ',
+      'a b ',
+      'a, ',
+      '5 % ',
+      'a\n',
+      '|a',
+      '\ta',
+      'ж ',
+      '- ',
+    ],
+  ].flatMap((units) => units.map((unit) => [signs, unit] as const));
+  const begun = [
+    ['{', ' '],
+    ['%', '0'],
+    ['http://a', ')'],
+    ['', ' '],
+    ['', '<b></b>'],
+  ] as const;
+  test.each([
+    ['text', translateText],
+    ['HTML', translateHTML],
+  ])(
+    '%s',
+    async (_, translate) => {
+      for (const [before, unit] of [...repeated, ...begun])
+        await expectLinear(before + unit, async (length) => {
+          await translate(`${before}${unit.repeat(length / unit.length)} x`, {}, upperCase);
+        });
+    },
+    300_000,
+  );
 });
 
 test('1 MB in one line', async () => {

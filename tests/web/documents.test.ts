@@ -8,6 +8,7 @@ import { NotTextError, decodeText, detectFormat, translateDocument } from '../..
 import { alignedReverse, hostile, identity, seeded, upperCase } from '../package/fake-translators.js';
 import { inRepository, rejection } from '../package/tiny-model.js';
 import { documentTranslator, lineEnds } from './fake-document-translator.js';
+import { expectLinear } from './linear.js';
 
 const documents: Record<Format, string> = {
   text: 'letter.txt',
@@ -66,6 +67,81 @@ describe('formats', () => {
     const pdf = new TextEncoder().encode('%PDF-1.7\n1 0 obj');
     for (const bytes of [noise, picture, pdf]) expect(() => decodeText(bytes)).toThrow(NotTextError);
   });
+});
+
+describe('ten times as much takes about ten times as long', () => {
+  const html: [before: string, unit: string][] = [
+    ['', '<!-- x -->'],
+    ['', '<!--'],
+    ['', '<html '],
+    ['<meta charset=', ' '],
+    ['translate=', ' '],
+    ['', '<code><p>'],
+  ];
+  const markdown: [before: string, unit: string][] = [
+    ['---\r\na', '\r\n'],
+    ['---\ntitle: a', ' '],
+    ['# a', ' '],
+    ['[a](', ' '],
+    ['a\n-', ' '],
+    ['a', ' '],
+    ['a|b\n-|-\na', '\\'],
+    ['', '['],
+    ['', '[a\n'],
+    ['', '[^'],
+    ['', '[a](b)'],
+    ['['.repeat(2000), '[a](b)'],
+    ['', '![a]('],
+    ['', '*a_ '],
+    ['', '*a** '],
+    ['', '** a **'],
+    ['', '- '],
+    ['a ', '<!--'],
+    ['|a', '|-'],
+  ];
+  const subtitles: [before: string, unit: string][] = [
+    ['', '<i>a</i> '],
+    ['', '- Hi.\n'],
+    ['', 'The house. '],
+    ['the a,\n\n2\n00:00:02,000 --> 00:00:03,000\n', 'b '],
+    ['', 'the house is small and '],
+  ];
+  const cue = '1\n00:00:01,000 --> 00:00:02,000\n';
+  test.each<[Format, string, [string, string][]]>([
+    ['text', '', [...html, ...markdown]],
+    ['html', '', html],
+    ['markdown', '', [...html, ...markdown]],
+    ['srt', cue, subtitles],
+    ['vtt', `WEBVTT\n\n${cue}`, subtitles],
+  ])(
+    '%s',
+    async (format, head, cases) => {
+      for (const [before, unit] of cases)
+        await expectLinear(before + unit, async (length) => {
+          const text = `${head}${before}${unit.repeat(length / unit.length)} x`;
+          detectFormat('x', text);
+          await translateDocument(documentTranslator(upperCase), format, text);
+        });
+    },
+    300_000,
+  );
+
+  test('comments, thousands of them, do not hide what follows', () => {
+    const comments = '<!-- x -->\n'.repeat(10_000);
+    expect(detectFormat('x', `${comments}<html>`)).toBe('html');
+    expect(detectFormat('x', comments)).toBe('text');
+    expect(detectFormat('x', `<!--${' x'.repeat(1_000_000)}--><!doctype html>`)).toBe('html');
+    expect(detectFormat('x', `${comments}<!-- <html>`)).toBe('text');
+  });
+});
+
+test('paragraphs with Windows line ends stay whole', async () => {
+  const sentence = 'This is a sentence that is long enough to go on\r\nin the next line.';
+  const translator = documentTranslator(identity);
+  expect(await translateDocument(translator, 'text', `${sentence}\r\n\r\n${sentence}`)).toBe(
+    `${sentence}\r\n\r\n${sentence}`,
+  );
+  expect(translator.seen[0]).toBe(sentence.replace('\r\n', ' '));
 });
 
 describe('every format', () => {

@@ -7,8 +7,14 @@ const noteHeader = 'Octavo-Note';
 // Entries need an address. Nothing is ever requested from it: the name is reserved to lead nowhere.
 const base = 'https://octavo.invalid/';
 
-const readNote = (response: Response) =>
-  JSON.parse(decodeURIComponent(response.headers.get(noteHeader) ?? '')) as Note;
+/** The note of an entry, unless somebody else has spoilt it. */
+function readNote({ headers }: Response): Note | null {
+  try {
+    return JSON.parse(decodeURIComponent(headers.get(noteHeader) ?? '')) as Note | null;
+  } catch {
+    return null;
+  }
+}
 
 /** Keeps models in the Cache API. */
 export class CacheStorageCache implements ModelCache {
@@ -16,7 +22,8 @@ export class CacheStorageCache implements ModelCache {
 
   async get(key: string) {
     const response = await (await caches.open(cacheName)).match(base + key);
-    return response && { note: readNote(response), file: blobFile(await response.blob()) };
+    const note = response && readNote(response);
+    return note ? { note, file: blobFile(await response.blob()) } : undefined;
   }
 
   async put(key: string, note: Note, data: Blob) {

@@ -5,6 +5,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelCache, Note } from './cache.js';
 
+// The directory may hold files of others, too.
+const ours = /^((?:partial-)?(?:model|url|registry)-[\da-f]+)\.(?:json|octavo)$/;
+
 /** Where the system wants caches to be. `OCTAVO_CACHE` overrides it. */
 export function defaultDirectory(): string {
   const { OCTAVO_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
@@ -25,7 +28,8 @@ export class DirectoryCache implements ModelCache {
 
   async get(key: string) {
     try {
-      const note = JSON.parse(await readFile(this.#path(key, 'json'), 'utf8')) as Note;
+      const note = JSON.parse(await readFile(this.#path(key, 'json'), 'utf8')) as Note | null;
+      if (!note) return undefined;
       const path = this.#path(key, 'octavo');
       const { size } = await stat(path);
       return { note, file: { size, handle: path, read: async () => new Uint8Array(await readFile(path)) } };
@@ -49,14 +53,13 @@ export class DirectoryCache implements ModelCache {
 
   async list() {
     const names = await readdir(this.place).catch(() => []);
-    const keys = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));
-    const entries = await Promise.all(
-      keys.map(async (key) => {
+    const keys = new Set(names.flatMap((name) => ours.exec(name)?.[1] ?? []));
+    return Promise.all(
+      Array.from(keys, async (key) => {
         const entry = await this.get(key);
-        return entry ? [{ key, note: entry.note, bytes: entry.file.size }] : [];
+        return { key, note: entry?.note, bytes: entry?.file.size ?? 0 };
       }),
     );
-    return entries.flat();
   }
 
   #path(key: string, extension: string) {

@@ -25,7 +25,8 @@ export interface ModelCache {
   put(key: string, note: Note, data: Blob): Promise<void>;
   /** Whether there was something to delete. */
   delete(key: string): Promise<boolean>;
-  list(): Promise<{ key: string; note: Note; bytes: number }[]>;
+  /** What has no readable note does not exist for `get`; it is listed to be deleted. */
+  list(): Promise<{ key: string; note: Note | null | undefined; bytes: number }[]>;
 }
 
 /** Forgets everything when the page is left: for where there is nothing better. */

@@ -1,5 +1,6 @@
 // One file over an unreliable network: with progress, and resumed where it was cut.
-import { failure, messageOf } from '../errors.js';
+import { abortable, failure, messageOf } from '../errors.js';
+import { receive } from './receive.js';
 
 /** Told how many bytes have arrived, of how many (0 while that is unknown). */
 export type Progress = (loaded: number, total: number) => void;
@@ -9,6 +10,8 @@ export interface DownloadOptions {
   url: URL;
   /** The promised size, if there is a promise. */
   bytes: number | undefined;
+  /** What is longer than this is refused where there is no promise: a host may send for ever. */
+  limit: number;
   /** What an earlier attempt got. */
   partial: Blob | undefined;
   signal: AbortSignal;
@@ -34,14 +37,18 @@ class Setback extends Error {}
 /** A download in progress. When it fails, `received` still has what did arrive. */
 export class Download {
   readonly #options: DownloadOptions;
+  readonly #most: number;
   #parts: Blob[] = [];
+  /** What the attempt under way has brought; a part when it ends. */
+  #chunks: Uint8Array<ArrayBuffer>[] = [];
   #received = 0;
   #total: number;
 
   constructor(options: DownloadOptions) {
     this.#options = options;
+    this.#most = options.bytes ?? options.limit;
     this.#total = options.bytes ?? 0;
-    if (options.partial && options.partial.size <= (options.bytes ?? Infinity)) {
+    if (options.partial && options.partial.size <= this.#most) {
       this.#parts = [options.partial];
       this.#received = options.partial.size;
     }
@@ -85,18 +92,16 @@ export class Download {
       const headers: HeadersInit = this.#received > 0 ? { Range: `bytes=${String(this.#received)}-` } : {};
       const response = await fetch(url, { headers, signal: AbortSignal.any([signal, watch.signal]) });
       this.#begin(response);
-      const reader = response.body?.getReader();
-      const parts: Uint8Array<ArrayBuffer>[] = [];
       try {
-        for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+        await receive(response, (chunk) => {
           watch.reset();
-          parts.push(next.value);
-          this.#received += next.value.length;
-          this.#checkSize();
+          this.#chunks.push(chunk);
+          this.#received += chunk.length;
+          this.#checkSize(this.#received);
           this.#options.onProgress(this.#received, this.#total);
-        }
+        });
       } finally {
-        this.#parts.push(new Blob(parts));
+        this.#parts.push(new Blob(this.#chunks.splice(0)));
       }
     } catch (error) {
       // fetch speaks of everything that the network does to it in TypeErrors.
@@ -130,21 +135,25 @@ export class Download {
     if (bytes === undefined) {
       const length = Number(response.headers.get('Content-Length'));
       this.#total = length > 0 && !response.headers.has('Content-Encoding') ? this.#received + length : 0;
+      this.#checkSize(this.#total);
     }
   }
 
   #restart(): void {
     this.#parts = [];
+    this.#chunks = [];
     this.#received = 0;
   }
 
-  #checkSize(): void {
+  /** Fails where there is more than there may be; none of that is worth keeping. */
+  #checkSize(size: number): void {
     const { url, bytes } = this.#options;
-    if (bytes === undefined || this.#received <= bytes) return;
+    if (size <= this.#most) return;
     this.#restart();
+    const reason = bytes === undefined ? 'a model can have: choose another' : 'the registry promises';
     throw failure(
       'NetworkError',
-      `${url.href} is longer than the ${String(bytes)} bytes that the registry promises.`,
+      `${url.href} is longer than the ${String(this.#most)} bytes that ${reason}.`,
     );
   }
 }
@@ -169,8 +178,10 @@ class Watchdog {
     this.#timer = this.#start();
   }
 
+  /** Ends the watch, and the connection with it if it is still open. */
   stop(): void {
     clearTimeout(this.#timer);
+    this.#controller.abort();
   }
 
   #start() {
@@ -181,14 +192,11 @@ class Watchdog {
 }
 
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, milliseconds);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
   });
-  signal.throwIfAborted();
+  await abortable(over, signal).finally(() => {
+    clearTimeout(timer);
+  });
 }

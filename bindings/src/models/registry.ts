@@ -4,7 +4,8 @@ import { includedModels } from '../included.js';
 import { canonicalTag } from '../languages.js';
 import type { Runtime } from '../runtime.js';
 import type { ModelCache } from './cache.js';
-import { sha256 } from './file.js';
+import { type ModelFile, sha256 } from './file.js';
+import { maxModelBytes, receive } from './receive.js';
 
 /** A model that a registry offers. */
 export interface RegistryModel {
@@ -45,8 +46,9 @@ export const includedRegistry = (): Registry => ({
   }),
 });
 
-// A registry is small. Whoever takes longer than this is as good as offline.
+// A registry is small. Whoever takes longer than this is as good as offline, and whoever sends more means no good.
 const timeoutMilliseconds = 15_000;
+const maxLength = 1_000_000;
 
 /** Reads a registry; what cannot be reached now is taken from the cache. */
 export async function readRegistry(
@@ -59,7 +61,7 @@ export async function readRegistry(
     const file = await runtime.openFile(url).catch((error: unknown) => {
       throw failure('NetworkError', `There is no registry of models at ${url.href}.`, error);
     });
-    return parse(new TextDecoder().decode(await file.read()), url);
+    return read(file, url);
   }
   const key = `registry-${(await sha256(new TextEncoder().encode(url.href))).slice(0, 16)}`;
   try {
@@ -69,11 +71,17 @@ export async function readRegistry(
     return registry;
   } catch (error) {
     signal?.throwIfAborted();
-    const kept = await cache.get(key);
-    if (!kept) throw error;
-    return parse(new TextDecoder().decode(await kept.file.read()), url);
+    return cache
+      .get(key)
+      .then((kept) => read(kept?.file, url))
+      .catch(() => {
+        throw error; // there is no copy, or a broken one
+      });
   }
 }
+
+const read = async (file: ModelFile | undefined, url: URL) =>
+  parse(new TextDecoder().decode(await file?.read()), url);
 
 async function fetchText(url: URL, signal: AbortSignal | undefined): Promise<string> {
   const timeout = AbortSignal.timeout(timeoutMilliseconds);
@@ -81,7 +89,13 @@ async function fetchText(url: URL, signal: AbortSignal | undefined): Promise<str
   try {
     const response = await fetch(url, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
     if (!response.ok) throw new Error(`the server answered ${String(response.status)}`);
-    return await response.text();
+    const decoder = new TextDecoder();
+    let text = '';
+    await receive(response, (chunk) => {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length > maxLength) throw new Error('it is longer than 1 MB');
+    });
+    return text;
   } catch (error) {
     throw failure(
       'NetworkError',
@@ -107,15 +121,18 @@ function checked(model: Partial<Record<keyof RegistryModel, unknown>>, registry:
   const { source, target, name, file, bytes, sha256: hash, license } = model;
   if (typeof source !== 'string' || typeof target !== 'string') throw new Error('a model has no languages');
   if (typeof file !== 'string' || typeof name !== 'string') throw new Error('a model has no name or no file');
-  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes <= 0)
-    throw new Error(`${name} has no size`);
+  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes <= 0 || bytes > maxModelBytes)
+    throw new Error(`${name} has no size from 1 to ${String(maxModelBytes)} bytes`);
   if (typeof hash !== 'string' || !/^[\da-f]{64}$/.test(hash)) throw new Error(`${name} has no SHA-256`);
+  const url = new URL(file, registry);
+  if (url.protocol === 'file:' && registry.protocol !== 'file:')
+    throw new Error(`${name} is a file of this machine, and the registry is not`);
   return {
     source: canonicalTag(source),
     target: canonicalTag(target),
     name,
     file,
-    url: new URL(file, registry),
+    url,
     bytes,
     sha256: hash,
     license: typeof license === 'string' ? license : '',

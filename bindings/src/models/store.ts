@@ -5,6 +5,7 @@ import { type Runtime, runtime as currentRuntime } from '../runtime.js';
 import type { ModelCache, Note } from './cache.js';
 import { Download, type DownloadTiming, type Progress, defaultTiming } from './download.js';
 import { blobFile, type ModelFile, sha256 } from './file.js';
+import { maxModelBytes } from './receive.js';
 import {
   type OfferedModel,
   type Registry,
@@ -87,9 +88,9 @@ export class ModelStore {
   /** The models that have been downloaded. */
   async list(): Promise<StoredModel[]> {
     const entries = await this.#cache.list();
-    return entries
-      .filter(({ note }) => note.kind === 'model')
-      .map(({ key, note, bytes }) => ({
+    return entries.flatMap(({ key, note, bytes }) => {
+      if (note?.kind !== 'model') return [];
+      return {
         id: key,
         name: note.name ?? note.url,
         sourceLanguage: note.source,
@@ -99,7 +100,8 @@ export class ModelStore {
         license: note.license,
         url: note.url,
         stored: note.stored === undefined ? undefined : new Date(note.stored),
-      }));
+      };
+    });
   }
 
   /** Deletes a downloaded model, by its `id`. Returns whether there was one. */
@@ -121,7 +123,10 @@ export class ModelStore {
     if (!model) return 'unavailable';
     const { key, url } = wantedOf(model);
     if (underWay.has(this.#workName(key))) return 'downloading';
-    return url.protocol === 'file:' || (await this.#cache.get(key)) ? 'available' : 'downloadable';
+    const local = url.protocol === 'file:';
+    const opening = local ? this.#runtime.openFile(url) : this.#cache.get(key);
+    if (await opening.catch(() => undefined)) return 'available';
+    return local ? 'unavailable' : 'downloadable';
   }
 
   /** The model for a pair of languages, downloaded if need be; where that fails, an older one if there is one. */
@@ -213,19 +218,27 @@ export class ModelStore {
   /** What was downloaded before the registry had another model for the same languages: better than none in an aeroplane. */
   async #older({ url, note }: Wanted): Promise<ModelFile | undefined> {
     for (const { key, note: old } of await this.#cache.list().catch(() => [])) {
-      if (old.kind !== 'model' || old.source !== note.source || old.target !== note.target) continue;
-      const file = await this.#cached({ key, url, note: old });
+      if (old?.source !== note.source || old?.target !== note.target) continue;
+      // The key has the hash that a registry promised; a note may say anything.
+      const file =
+        old?.sha256 && key === modelKey(old.sha256) && (await this.#cached({ key, url, note: old }));
       if (file) return file;
     }
     return undefined;
   }
 
-  async #download(wanted: Wanted, onProgress: Progress, signal: AbortSignal): Promise<ModelFile> {
+  /** Downloads a model, from where an earlier attempt has ended unless a fresh start is asked for. */
+  async #download(
+    wanted: Wanted,
+    onProgress: Progress,
+    signal: AbortSignal,
+    fresh = false,
+  ): Promise<ModelFile> {
     const { key, url, bytes, note } = wanted;
-    const partial = (await this.#cache.get(partialKey(key)).catch(() => undefined))?.file;
-    const start = partial && new Blob([await partial.read()]);
-    onProgress(start?.size ?? 0, bytes ?? 0);
-    const download = new Download({ url, bytes, partial: start, signal, onProgress, timing: this.#timing });
+    const partial = fresh ? undefined : await this.#partial(wanted).catch(() => undefined);
+    onProgress(partial?.size ?? 0, bytes ?? 0);
+    const timing = this.#timing;
+    const download = new Download({ url, bytes, limit: maxModelBytes, partial, signal, onProgress, timing });
     let data: Blob;
     try {
       data = await download.run();
@@ -238,8 +251,9 @@ export class ModelStore {
     try {
       hash = await verify(new Uint8Array(await data.arrayBuffer()), wanted.sha256, url);
     } catch (error) {
-      if (!start) throw error;
-      return this.#download(wanted, onProgress, signal); // the old beginning and the new end were of different files
+      if (!partial) throw error;
+      // The old beginning and the new end were of different files. It may still be there: a cache can be read-only.
+      return this.#download(wanted, onProgress, signal, true);
     }
     try {
       const about: Note = { ...note, kind: 'model', url: url.href, sha256: hash, stored: Date.now() };
@@ -250,6 +264,11 @@ export class ModelStore {
     }
   }
 
+  async #partial({ key }: Wanted): Promise<Blob | undefined> {
+    const kept = await this.#cache.get(partialKey(key));
+    return kept && new Blob([await kept.file.read()]);
+  }
+
   async #keepPartial({ key, url }: Wanted, received: Blob): Promise<void> {
     if (received.size === 0) return;
     await this.#cache
@@ -258,10 +277,11 @@ export class ModelStore {
   }
 }
 
+const modelKey = (hash: string) => `model-${hash}`;
 const partialKey = (key: string) => `partial-${key}`;
 
 function wantedOf({ source, target, name, license, url, bytes, sha256: hash }: OfferedModel): Wanted {
-  return { key: `model-${hash}`, url, bytes, sha256: hash, note: { source, target, name, license } };
+  return { key: modelKey(hash), url, bytes, sha256: hash, note: { source, target, name, license } };
 }
 
 async function verify(

@@ -64,6 +64,7 @@ const rawText = new Set([
 /** Cuts HTML into tokens; their raw texts, put together, are the HTML again. Never throws. */
 export function tokenize(html: string): Token[] {
   const tokens: Token[] = [];
+  const lastData = html.lastIndexOf(']]>');
   let text = 0;
   let at = 0;
   const match = (pattern: RegExp) => {
@@ -84,7 +85,7 @@ export function tokenize(html: string): Token[] {
       continue;
     }
     const commented = html.startsWith('<!--', at) ? match(comment) : null;
-    const other = commented ?? match(cdata) ?? match(declaration);
+    const other = commented ?? (at < lastData ? match(cdata) : null) ?? match(declaration);
     if (other) add({ kind: commented ? 'comment' : 'other', raw: other[0] });
     else ++at; // a lonely sign
   }

@@ -53,6 +53,7 @@ export async function translateHTML(
 function read(tokens: readonly Token[]): { parts: Part[]; attributes: AttributeJob[] } {
   const parts: Part[] = [];
   const attributes: AttributeJob[] = [];
+  const ends = endsOf(tokens);
   let running: InlineToken<Written>[] = [];
   const between = (tag: Written) => {
     if (running.length) parts.push({ block: { tokens: running } });
@@ -64,7 +65,7 @@ function read(tokens: readonly Token[]): { parts: Part[]; attributes: AttributeJ
     if (!token) break;
     const tag = { html: token.raw };
     if (token.kind === 'text') {
-      running.push(...textOf(token.raw));
+      for (const part of textOf(token.raw)) running.push(part);
     } else if (token.kind === 'comment') {
       running.push({ kind: 'point', name: '', tag });
     } else if (token.kind !== 'start' && token.kind !== 'end') {
@@ -80,7 +81,7 @@ function read(tokens: readonly Token[]): { parts: Part[]; attributes: AttributeJ
       if (role === 'inline' && beginsIndex(tokens, i, name)) role = 'object';
       if (role === 'block' || role === 'inline' || isVoid(name)) attributes.push(...attributesOf(token, tag));
       else {
-        const end = endOf(tokens, i, role === 'kept');
+        const end = endOf(tokens, i, ends[i], role === 'kept');
         tag.html = tokens
           .slice(i, end)
           .map(({ raw }) => raw)
@@ -106,21 +107,31 @@ function beginsIndex(tokens: readonly Token[], start: number, name: string): boo
 const readerOf = (token: TagToken) => (name: string) =>
   token.attributes.find((attribute) => attribute.name === name)?.value;
 
+/** For each start tag that has an end tag where that is; elements of the same name may be nested. */
+function endsOf(tokens: readonly Token[]): (number | undefined)[] {
+  const ends: number[] = [];
+  const open = new Map<string, number[]>();
+  tokens.forEach((token, i) => {
+    if (!('name' in token)) return;
+    const starts = open.get(token.name) ?? [];
+    open.set(token.name, starts);
+    if (token.kind === 'start') starts.push(i);
+    else ends[starts.pop() ?? tokens.length] = i;
+  });
+  return ends;
+}
+
 /** The index after the end of an element; without an end tag, at the next block or, for a block, at the end of all. */
-function endOf(tokens: readonly Token[], start: number, block: boolean): number {
+function endOf(tokens: readonly Token[], start: number, close: number | undefined, block: boolean): number {
   const first = tokens[start];
   if (first?.kind !== 'start' || (first.selfClosing && (first.name === 'svg' || first.name === 'math')))
     return start + 1;
-  let depth = 1;
-  let nextBlock = tokens.length;
-  for (let i = start + 1; i < tokens.length; ++i) {
+  if (close !== undefined) return close + 1;
+  for (let i = start + 1; i < tokens.length && !block; ++i) {
     const token = tokens[i];
-    if (token?.kind !== 'start' && token?.kind !== 'end') continue;
-    if (token.name === first.name) depth += token.kind === 'end' ? -1 : 1;
-    if (depth === 0) return i + 1;
-    if (!block && nextBlock > i && roleOf(token.name, () => undefined) === 'block') nextBlock = i;
+    if (token && 'name' in token && roleOf(token.name, () => undefined) === 'block') return i;
   }
-  return nextBlock;
+  return tokens.length;
 }
 
 /** Decodes text; a character reference that is not known goes through as it is. */

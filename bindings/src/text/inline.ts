@@ -116,9 +116,13 @@ function jobsOf<T>(plain: Plain<T>, options: TranslateOptions, lines: boolean): 
     sentences.flatMap(({ start, end }) => [start, end]),
   );
   let nearby = 0;
+  let next = 0;
   return sentences.map(({ text, start, end }) => {
     while ((tags[nearby]?.at ?? Infinity) < start) ++nearby;
-    const own = objects.filter(({ at }) => start <= at && at < end);
+    while ((objects[next]?.at ?? Infinity) < start) ++next;
+    const first = next;
+    while ((objects[next]?.at ?? Infinity) < end) ++next;
+    const own = objects.slice(first, next);
     const signs = own.map(({ at }) => ({ start: at - start, end: at - start + 1, value: objectSign }));
     return {
       span: [start, end],
@@ -150,19 +154,21 @@ function output<T>({ parts }: Plain<T>, jobs: readonly Job<T>[]): InlineToken<T>
   const tokens: InlineToken<T>[] = [];
   const copy = (part: Plain<T>['parts'][number]) =>
     tokens.push('token' in part ? part.token : { kind: 'text', text: part.text, raw: part.raw });
-  const remaining = [...jobs];
-  let job = remaining.shift();
+  const remaining = jobs.values();
+  let job = remaining.next().value;
   let own = new Set(job?.tags);
+  let kept = job && isKept(job);
   let written = false;
   for (const part of parts) {
     const start = 'token' in part ? part.at : part.start;
     while (job && start >= job.span[1] && !('token' in part && own.has(part))) {
       if (!written) tokens.push(...translated(job));
-      job = remaining.shift();
+      job = remaining.next().value;
       own = new Set(job?.tags);
+      kept = job && isKept(job);
       written = false;
     }
-    if (!job || !belongs(part, job, own) || isKept(job)) {
+    if (!job || !belongs(part, job, own) || kept) {
       copy(part);
       written ||= !!job && belongs(part, job, own);
     } else if (!written) {

@@ -34,7 +34,8 @@ const pictograph =
   '(?![©®™])\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?(?:[\\u{E0020}-\\u{E007F}]+)?';
 
 // In the order in which they are asked at the same place; the longer find wins. The last of each is quickly asked: a text
-// without a match of it, as most are, need not be searched.
+// without a match of it, as most are, need not be searched. What repeats either ends where the next match could begin, or
+// is bounded: otherwise a text of nothing but beginnings would be searched to its end from each of them.
 const patterns: [EntityKind, RegExp, sign: RegExp][] = [
   ['mask', /⟦[^⟦⟧\s]{0,12}⟧|[⟦⟧]/gu, /[⟦⟧]/],
   ['code', /(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)/gsu, /`/],
@@ -78,18 +79,18 @@ const patterns: [EntityKind, RegExp, sign: RegExp][] = [
   ],
   [
     'tag',
-    /<\/?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?\/?>|<!--[^]*?-->|<(?<own>[%?])[^]{0,400}?\k<own>>|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});/gu,
+    /<\/?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?\/?>|<!--(?:(?!<!--)[^])*?-->|<(?<own>[%?])(?:(?!<[%?])[^]){0,400}?\k<own>>|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});/gu,
     /[<&]/,
   ],
   // {{…}} ${…} #{…} %{…} {%…%} {0} {name} {count, plural, …}; braces nest twice, as in ICU messages.
   [
     'placeholder',
-    /\{\{[^{}\n]{0,100}\}\}\}?|\{%[^{}\n]{0,100}%\}|[$#%@]\{[^{}\n]{0,100}\}|\{\s*[\w.$[\]-]{0,60}\s*(?:[,:|!?](?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,400})?\}/gu,
+    /\{\{[^{}\n]{0,100}\}\}\}?|\{%[^{}\n]{0,100}%\}|[$#%@]\{[^{}\n]{0,100}\}|\{\s*(?:[\w.$[\]-]{1,60}\s*)?(?:[,:|!?](?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,400})?\}/gu,
     /\{/,
   ],
   [
     'placeholder',
-    /(?<![\p{N}%])%(?:\d+\$|\([\w.]{1,60}\))?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh?|ll?|[Lzjtq])?[diouxXeEfFgGaAcCsSpn@](?![\p{L}\p{N}])/gu,
+    /(?<![\p{N}%])%(?:\d{1,3}\$|\([\w.]{1,60}\))?[-+#0]{0,5}(?:\d{1,4}|\*)?(?:\.\d{1,4})?(?:hh?|ll?|[Lzjtq])?[diouxXeEfFgGaAcCsSpn@](?![\p{L}\p{N}])/gu,
     /%/,
   ],
   ['placeholder', /(?<![\p{N}%])%\d+(?![\p{L}\p{N}%.,])|%[A-Za-z_]\w{1,40}%(?!%)|%%/gu, /%/],
@@ -98,11 +99,11 @@ const patterns: [EntityKind, RegExp, sign: RegExp][] = [
     /(?<![\p{L}\p{N}$])\$[A-Za-z_]\w*|\$\([\w.]+\)|(?<![\p{L}\p{N}:]):[a-z][a-z0-9_+-]*:(?![\p{L}\p{N}:])/gu,
     /[$:]/,
   ],
-  ['code', /(?<![\p{L}\p{N}_.$-])(?:[A-Za-z_$][\w$]*(?:\.|::|->))*[A-Za-z_$][\w$]*\(\)/gu, /\(\)/],
+  ['code', /(?<![\p{L}\p{N}_.$-])(?:[A-Za-z_$][\w$]*(?:\.|::|->)){0,9}[A-Za-z_$][\w$]*\(\)/gu, /\(\)/],
   ['code', /(?<![\p{L}\p{N}_:])(?:[A-Za-z_]\w*::)+[A-Za-z_]\w*(?:\(\))?/gu, /\w::/],
   [
     'code',
-    /(?<![\p{L}\p{N}_-])(?:--[a-z][\w-]*(?:=[\w./-]+)?|(?:[A-Za-z]\w*\.)*(?=\w*[A-Za-z])_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+(?:-[A-Za-z0-9]+)*_*(?:\.\w+)*)(?![\p{L}\p{N}_-])/gu,
+    /(?<![\p{L}\p{N}_-])(?:--[a-z][\w-]*(?:=[\w./-]+)?|(?:[A-Za-z]\w*\.){0,9}(?=\w*[A-Za-z])_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+(?:-[A-Za-z0-9]+)*_*(?:\.\w+)*)(?![\p{L}\p{N}_-])/gu,
     /--|_/,
   ],
   [
@@ -216,13 +217,14 @@ export function withoutOverlaps(found: readonly Entity[]): Entity[] {
 
 /** Leaves off the punctuation after an address, and a bracket that was opened before it. */
 function addressLength(address: string): number {
-  for (let length = address.length; length > 0; --length) {
+  const least = Math.max(0, address.length - 99); // nobody writes more after one
+  for (let length = address.length; length > least; --length) {
     const last = address[length - 1] ?? '';
     const opening = { ')': '(', ']': '[', '}': '{' }[last];
     const count = (sign: string) => address.slice(0, length).split(sign).length;
     if (opening ? count(last) <= count(opening) : !/[.,;:!?'’*_…]/.test(last)) return length;
   }
-  return 0;
+  return least;
 }
 
 const escape = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

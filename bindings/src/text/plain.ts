@@ -56,13 +56,13 @@ export function sectionsOf<T>(
 ): { tokens: InlineToken<T>[]; end?: InlineTag<T> }[] {
   const sections: { tokens: InlineToken<T>[]; end?: InlineTag<T> }[] = [];
   let section: InlineToken<T>[] = [];
-  let before = '';
-  let last = ''; // the text before the tags that we are among
+  let before = ''; // the end of the words so far
+  let last = ''; // the text before the tags that we are among, or the end of it
   let closed = false;
   tokens.forEach((token, i) => {
     if (token.kind === 'text') {
-      before += token.text;
-      last = token.text;
+      before = token.text.trimEnd().slice(-2) || before;
+      last = token.text.slice(-4);
     }
     if (token.kind === 'open' && closed && areApart(last, tokens, i)) {
       sections.push({ tokens: section });
@@ -73,7 +73,7 @@ export function sectionsOf<T>(
     if (token.kind !== 'break') return section.push(token);
     const next = tokens.slice(i + 1, i + 9).find(({ kind }) => kind !== 'open' && kind !== 'close');
     const goesOn =
-      next?.kind === 'text' && /^\s*["'“(]?\p{Ll}/u.test(next.text) && /[\p{L}\p{N},]\s*$/u.test(before);
+      next?.kind === 'text' && /^\s*["'“(]?\p{Ll}/u.test(next.text) && /[\p{L}\p{N},]$/u.test(before);
     if (goesOn) return section.push({ ...token, kind: 'point' });
     before = '';
     sections.push({ tokens: section, end: token });
@@ -99,24 +99,26 @@ function areApart<T>(before: string, tokens: readonly InlineToken<T>[], at: numb
 export function plainOf<T>(tokens: readonly InlineToken<T>[], lines: boolean): Plain<T> {
   const parts: Plain<T>['parts'] = [];
   let text = '';
+  let last = ''; // its last sign
   const add = (written: string, raw: string) => {
     parts.push({ start: text.length, text: written, raw });
     text += written;
+    last = written.slice(-1) || last;
   };
   for (const token of tokens) {
     if (token.kind !== 'text') {
       parts.push({ at: text.length, token });
-      if (token.kind === 'object') text += objectSign;
-      if (token.name === 'br' && !/\s$/.test(text)) add(' ', '');
+      if (token.kind === 'object') text += last = objectSign;
+      if (token.name === 'br' && !/\s/.test(last)) add(' ', '');
     } else if (token.raw !== undefined || lines) {
       add(token.text, token.raw ?? token.text);
     } else {
       for (const [part] of token.text.matchAll(/[\t\n\f\r ]+|[^\t\n\f\r ]+/g)) {
         if (!/^[\t\n\f\r ]/.test(part)) add(part, part);
-        else if (!/[\t\n\f\r ]$/.test(text)) add(' ', part);
+        else if (!/[\t\n\f\r ]/.test(last)) add(' ', part);
         else {
-          const last = parts.at(-1);
-          if (last && 'token' in last) last.spaced = true;
+          const before = parts.at(-1);
+          if (before && 'token' in before) before.spaced = true;
           add('', part);
         }
       }

@@ -67,7 +67,7 @@ export interface Verbatim {
   items: Item[];
 }
 
-const wrap = /[ \t]*[\r\n\v\f\u0085\u2028\u2029][\s>]*/g;
+const wrap = /(?<![ \t])[ \t]*[\r\n\v\f\u0085\u2028\u2029][\s>]*/g;
 
 /**
  * Masks what has to arrive unchanged in a sentence, or says that there is nothing to translate in it.

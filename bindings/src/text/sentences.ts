@@ -46,8 +46,8 @@ export function* piecesOf(text: string, options: SplitOptions = {}): Generator<P
   yield* piece(done, text.length, 'verbatim');
 }
 
-// How much of a paragraph is looked at in one go: the segmenter's time grows with the square of it. What begins this close
-// to its end may be cut off by it.
+// How much of a paragraph is looked at in one go, so that a long one need not be cut as a whole before its first sentence
+// is there. What begins this close to its end may be cut off by it.
 const windowSize = 6144;
 const margin = 1024;
 
@@ -68,7 +68,8 @@ function* sentencesOf(text: string, language: string): Generator<Span> {
 
 function sentencesIn(text: string, language: string): Span[] {
   // To the segmenter a line break ends a sentence. Ours does not, or the paragraph would have ended.
-  const flat = text.replace(/[ \t]*[\r\n\v\f\u0085\u2028\u2029][\s>]*/g, (wrap) => ' '.repeat(wrap.length));
+  const wraps = /(?<![ \t])[ \t]*[\r\n\v\f\u0085\u2028\u2029][\s>]*/g;
+  const flat = text.replace(wraps, (wrap) => ' '.repeat(wrap.length));
   const entities = findEntities(flat);
   const punctuation = punctuationOf(language);
   const spans: Span[] = [];
@@ -79,7 +80,9 @@ function sentencesIn(text: string, language: string): Span[] {
     if (end < flat.length) {
       while ((entities[next]?.end ?? Infinity) <= end) ++next;
       if (end <= start || (entities[next]?.start ?? Infinity) < end) continue;
-      if (goesOn(flat.slice(start, end).trimEnd(), flat.slice(end).trimStart(), punctuation)) continue;
+      // The last words tell. A sentence that is long is not looked through at each boundary.
+      const before = flat.slice(start, end).trimEnd().slice(-99);
+      if (goesOn(before, flat.slice(end).trimStart(), punctuation)) continue;
     }
     const part = flat.slice(start, end);
     const trimmed = part.trim();
@@ -126,8 +129,24 @@ function goesOn(
   return false;
 }
 
-/** Where sentences may end, by the rules of Unicode. */
+/** Where sentences may end, by the rules of Unicode. The segmenter's time grows with the square of what it is given. */
 function boundariesOf(text: string, language: string): number[] {
+  const found: number[] = [];
+  let start = 0;
+  for (let size = windowSize / 2; start < text.length; size *= 2) {
+    const whole = start + size >= text.length;
+    const known = found.length;
+    for (const at of boundariesIn(text.slice(start, start + size), language))
+      if (whole || at < size - margin) found.push(start + at);
+    if (found.length === known && !whole) continue;
+    start = whole ? text.length : (found.at(-1) ?? 0);
+    size = windowSize / 4;
+  }
+  return found;
+}
+
+function boundariesIn(text: string, language: string): number[] {
+  if (!/[.!?\u0080-\uffff]/.test(text)) return []; // as most lines of lists and tables: it takes a while to ask
   const segmenter = segmenterOf(language);
   if (segmenter) return Array.from(segmenter.segment(text), ({ index }) => index).slice(1);
   return Array.from(

@@ -7,7 +7,7 @@ const quoteMarks = /^(?:>[ \t]?)+[ \t]*/;
 const heading = /^#{1,6}[ \t]+/;
 const bullet = /^(?:[-*+•‣◦⁃∙·–—▪▫●○■□►▸✓✔✗✘☐☑☒][ \t]+)(?:\[[ xX]\][ \t]+)?/u;
 const numbering = /^(?:\(?\d{1,3}[.)]|\(?[a-zA-Z]\)|\([ivxIVX]{1,4}\)|[ivx]{1,4}\))[ \t]+/;
-const fence = /^[ \t]*(?:>[ \t]?)*[ \t]*(`{3,}|~{3,})/;
+const fence = /^[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})/;
 const frontMatter = /^---[ \t]*\r?\n(?=[\w"'-]+[ \t]*:)(?:[^\n]*\n)*?---[ \t]*(?:\r?\n|$)/;
 const tableCell = /(?:\\.|`[^`]*`|[^|\\`]|[\\`])+/g;
 // Tabs and wide gaps are columns.
@@ -40,7 +40,7 @@ export function* proseOf(text: string, markdown = true): Generator<Span> {
     if (open?.mark === layout) {
       const before = text.slice(Math.max(open.passage[0], open.line), open.passage[1]);
       if (continues(before, line.slice(0, at), body)) {
-        open.passage[1] = end - (/\s*$/.exec(body)?.[0].length ?? 0);
+        open.passage[1] = end - body.length + body.trimEnd().length;
         open.line = start;
         continue;
       }

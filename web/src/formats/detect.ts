@@ -12,12 +12,14 @@ const extensions: readonly (readonly [Format, RegExp])[] = [
 ];
 
 const vtt = /^\uFEFF?WEBVTT(?:[ \t\r\n]|$)/;
-const srt = /^\uFEFF?\s*(?:\d+[ \t]*(?:\r\n|\n|\r))?[ \t]*\d{1,3}:\d{1,2}:\d{1,2}[,.]\d{1,3}[ \t]*-->/;
-const html = /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i;
+const srt = /^\uFEFF?\s*(?:\d+[ \t]*(?:\r\n|\n|\r)[ \t]*)?\d{1,3}:\d{1,2}:\d{1,2}[,.]\d{1,3}[ \t]*-->/;
+// What a lookahead has found is not tried in another way: a comment ends at its first arrow, however many there are.
+const html =
+  /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?(?:(?=(<!--[^]*?-->\s*))\1)*<(?:!doctype\s+html|html|head|body)\b/i;
 // Each is seldom in other texts; two of them are Markdown.
 const markdownSigns = [
   /^#{1,6} \S/m,
-  /\]\([^)\s]+\)/,
+  /\]\([^)\]\s]+\)/,
   /^(?:`{3}|~{3})/m,
   /\*\*\S[^*]*\*\*/,
   /^\|[ :|-]+\|$/m,
@@ -41,7 +43,7 @@ export class NotTextError extends Error {
 
 /** Where HTML and XML name their encoding. */
 export const charset =
-  /^([^]{0,1024}?(?:<meta\b[^>]*?\bcharset\s*=\s*|<\?xml\b[^>]*?\bencoding\s*=\s*)["']?\s*)([\w:-]+)/i;
+  /^([^]{0,1024}?(?:<meta\b[^>]*?\bcharset\s*=\s*|<\?xml\b[^>]*?\bencoding\s*=\s*)(?:["']\s*)?)([\w:-]+)/i;
 
 /**
  * The text of a file: UTF-8, UTF-16 with a byte order mark, the encoding that it names, or, as in many subtitles,

@@ -2,10 +2,10 @@
 import type { Job } from './markdown-text.js';
 import { plainJob } from './markdown-text.js';
 
-const yaml = /^---[ \t]*(?:\r\n|\n|\r)(?:[^\r\n]*(?:\r\n|\n|\r))*?(?:---|\.\.\.)[ \t]*(?=[\r\n]|$)/;
-const toml = /^\+\+\+[ \t]*(?:\r\n|\n|\r)(?:[^\r\n]*(?:\r\n|\n|\r))*?\+\+\+[ \t]*(?=[\r\n]|$)/;
+const yaml = /^---[ \t]*(?:\r\n|\n|\r)(?:[^\r\n]*(?:\r\n|\n|\r(?!\n)))*?(?:---|\.\.\.)[ \t]*(?=[\r\n]|$)/;
+const toml = /^\+\+\+[ \t]*(?:\r\n|\n|\r)(?:[^\r\n]*(?:\r\n|\n|\r(?!\n)))*?\+\+\+[ \t]*(?=[\r\n]|$)/;
 const value =
-  /^((?:title|subtitle|description|summary|excerpt|tagline|caption)[ \t]*[:=][ \t]*)(?:"((?:[^"\\\r\n]|\\["\\])*)"|'([^'\r\n]*)'|([\p{L}\p{N}][^\r\n]*?))[ \t]*$/gimu;
+  /^((?:title|subtitle|description|summary|excerpt|tagline|caption)[ \t]*[:=][ \t]*)(?:"((?:[^"\\\r\n]|\\["\\])*)"|'([^'\r\n]*)'|([\p{L}\p{N}](?:.*[^ \t\r\n])?))[ \t]*$/gimu;
 
 /** The parts of a text's front matter and how long it is; no parts if it has none. */
 export function frontMatterOf(text: string): { parts: (Job | string)[]; length: number } {

@@ -15,7 +15,7 @@ export async function translateHTMLDocument(
     options,
   );
   const { sourceLanguage, targetLanguage } = translator;
-  const language = /^([^]*?<html\b[^>]*?\blang\s*=\s*["']?)([A-Za-z]{2,3})(?:-[\w-]+)?/i;
+  const language = /^([^]*?<html\b[^<>]*?\blang\s*=\s*["']?)([A-Za-z]{2,3})(?:-[\w-]+)?/i;
   return translated
     .replace(language, (written, before: string, tag: string) =>
       targetLanguage && sourceLanguage?.split('-')[0] === tag.toLowerCase()
@@ -31,7 +31,7 @@ export async function translateHTMLDocument(
 const whole =
   /<!--(?:-?>|[^]*?(?:-->|$))|<(script|style|textarea|title|xmp|iframe|no\w+|plaintext|pre|svg|math|object|video|audio|canvas|code|kbd|samp|var)\b[^]*?(?:<\/\1\s*>|$)/gi;
 const cut = /<\/(?:p|h[1-6]|li|tr|d[dl]|section|article)\s*>/gi;
-const excluded = /\btranslate\s*=\s*["']?\s*no\b|\b(?:no|skip)translate\b/i;
+const excluded = /\btranslate\s*=\s*(?:["']\s*)?no\b|\b(?:no|skip)translate\b/i;
 
 /** Cuts after the ends of blocks, outside of what must be seen as a whole. */
 function sectionsOf(html: string): string[] {

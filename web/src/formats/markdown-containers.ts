@@ -60,7 +60,8 @@ export function continueContainers(cursor: Cursor, containers: readonly Containe
 /** Skips the marks of containers that begin in a line, and returns these. */
 export function openContainers(cursor: Cursor, inParagraph: boolean): Container[] {
   const added: Container[] = [];
-  for (;;) {
+  // As deep as nobody writes; each has to be looked for in every line that follows.
+  while (added.length < 99) {
     const indentation = indentationAt(cursor);
     if (indentation > 3) return added;
     if (skipQuote(cursor)) {
@@ -86,6 +87,7 @@ export function openContainers(cursor: Cursor, inParagraph: boolean): Container[
     const box = task.exec(cursor.line.slice(cursor.at))?.[0].length ?? 0;
     cursor.at += box;
     cursor.column += box;
-    if (box) return added;
+    if (box) break;
   }
+  return added;
 }

@@ -45,7 +45,6 @@ interface Bracket {
   sign: string;
   /** Where its content begins in the source. */
   at: number;
-  active: boolean;
 }
 
 type Item = Inline | Run | Bracket;
@@ -60,12 +59,15 @@ const autolink = /<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}
 const address = /(?:https?:\/\/|www\.)[^\s<>[\]`*|]*[^\s<>[\]`*|.,:;!?'"()_~]/y;
 const formula = /\$\$?(?=[^\s$])(?=[^$\n]*[\\^_={}])[^$\n]*[^\s$]\$\$?(?!\d)/y;
 const reference = /&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});/y;
-const footnote = /\[\^[^\]\s]+\](?!:)/y;
+const footnote = /\[\^[^[\]\s]+\](?!:)/y;
 const title = String.raw`"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|\((?:\\[^]|[^()\\])*\)`;
 const targetPart = String.raw`(?:\\[^]|[^\s()\\]|\((?:\\[^]|[^\s()\\]|\([^\s()]*\))*\))`;
 const target = String.raw`<[^<>\n]*>|(?!<)${targetPart}+`;
 const attributes = String.raw`(?:\{:?[ ]*[.#\w][^{}\n]*\})?`;
-const inlineTail = new RegExp(String.raw`(\(\s*(?:${target})?)(?:(\s+)(${title}))?(\s*\)${attributes})`, 'y');
+const inlineTail = new RegExp(
+  String.raw`(\(\s*(?!\s)(?:${target})?)(?:(\s+)(${title}))?(\s*\)${attributes})`,
+  'y',
+);
 const labelTail = /\[((?:\\.|[^[\]\\])*)\]/y;
 const plain = /[^\\`$<&!*_~\n[\] hw]+/y;
 const punctuation = /[\p{P}\p{S}]/u;
@@ -75,8 +77,10 @@ export const normalLabel = (label: string): string => label.trim().replace(/\s+/
 
 /** Reads running text. `definitions` are the labels, normalised, that links may refer to. */
 export function parseInline(source: string, definitions: ReadonlySet<string>): Inline[] {
-  let items: Item[] = [];
+  const items: Item[] = [];
   const brackets: number[] = []; // their places among the items
+  let linked = 0; // how many of them, from the first, have a link inside
+  const lastComment = source.lastIndexOf('-->');
   let at = 0;
   const take = (pattern: RegExp) => {
     pattern.lastIndex = at;
@@ -117,9 +121,12 @@ export function parseInline(source: string, definitions: ReadonlySet<string>): I
       if (sign === '[' && raw(footnote, 'point')) continue;
       const text = sign === '[' ? '[' : '![';
       brackets.push(items.length);
-      add({ kind: 'bracket', sign: text, at: at + text.length, active: true }, text.length);
+      add({ kind: 'bracket', sign: text, at: at + text.length }, text.length);
     } else if (
-      !(sign === '<' && (raw(autolink, 'object') || raw(htmlTag, 'html'))) &&
+      !(
+        sign === '<' &&
+        (raw(autolink, 'object') || ((source[at + 1] !== '!' || at < lastComment) && raw(htmlTag, 'html')))
+      ) &&
       !(sign === '&' && raw(reference, 'html')) &&
       !(sign === '$' && raw(formula, 'object')) &&
       !((sign === 'h' || sign === 'w') && !/\w/.test(source.charAt(at - 1)) && raw(address, 'object'))
@@ -138,23 +145,24 @@ export function parseInline(source: string, definitions: ReadonlySet<string>): I
       items.push({ kind: 'text', text: ']' });
       return end + 1;
     }
-    const tail = bracket.active ? tailOf(bracket.at, end) : undefined;
+    // There is no link inside a link.
+    const isOuter = brackets.length < linked;
+    linked = Math.min(linked, brackets.length);
+    const tail = isOuter && bracket.sign === '[' ? undefined : tailOf(bracket.at, end);
     if (!tail) {
       items[index] = { kind: 'text', text: bracket.sign };
       items.push({ kind: 'text', text: ']' });
       return end + 1;
     }
     const mark: Mark = { open: bracket.sign, ...tail.mark };
-    const inner = items.slice(index + 1);
-    items = items.slice(0, index);
+    const inner = items.splice(index).slice(1);
     if (bracket.sign === '![') {
       items.push({ kind: 'image', alt: unescaped(source.slice(bracket.at, end)), mark });
     } else {
-      items.push({ kind: 'open', mark }, ...resolved(inner), { kind: 'close', mark });
-      for (const place of brackets) {
-        const outer = items[place];
-        if (outer?.kind === 'bracket' && outer.sign === '[') outer.active = false; // no link inside a link
-      }
+      items.push({ kind: 'open', mark });
+      for (const item of resolved(inner)) items.push(item);
+      items.push({ kind: 'close', mark });
+      linked = brackets.length;
     }
     return tail.end;
   }
@@ -177,7 +185,7 @@ export function parseInline(source: string, definitions: ReadonlySet<string>): I
     if (label && definitions.has(normalLabel(label)))
       return { mark: { close: `]${text}` }, end: at + text.length };
     const own = source.slice(start, end);
-    if (!definitions.has(normalLabel(own))) return undefined;
+    if (own.length > 999 || !definitions.has(normalLabel(own))) return undefined;
     const suffix = label ? '' : text;
     return { mark: { close: `]${suffix}`, label: own }, end: at + suffix.length };
   }
@@ -224,18 +232,19 @@ function resolved(items: readonly Item[]): Inline[] {
       const text = closer.sign.repeat(count);
       const element = closer.sign === '~' ? 'del' : count === 2 ? 'strong' : 'em';
       const mark: Mark = { open: text, close: text, element };
-      opener.opens.unshift({ kind: 'open', mark });
+      opener.opens.push({ kind: 'open', mark });
       closer.closes.push({ kind: 'close', mark });
       opener.length -= count;
       closer.length -= count;
       if (opener.length === 0) open.pop();
     }
     if (closer.canOpen && closer.length > 0) open.push(closer);
+    if (open.length > 99) open.shift(); // it would be looked at by each that follows
   }
   return items.flatMap((item): Inline[] => {
     if (item.kind === 'bracket') return [{ kind: 'text', text: item.sign }];
     if (item.kind !== 'run') return [item];
-    return [...item.closes, { kind: 'text', text: item.sign.repeat(item.length) }, ...item.opens];
+    return [...item.closes, { kind: 'text', text: item.sign.repeat(item.length) }, ...item.opens.reverse()];
   });
 }
 

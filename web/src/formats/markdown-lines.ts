@@ -21,7 +21,7 @@ const htmlStart = /^<(?:[A-Za-z/!?])/;
 export function linesOfAtoms(atoms: readonly Atom[], source: string): string[] {
   const sourceLines = source.split('\n');
   const isWrapped = atoms.filter(isBreak).length < sourceLines.length - 1;
-  const width = isWrapped ? Math.max(40, ...sourceLines.map((line) => line.length)) : Infinity;
+  const width = isWrapped ? sourceLines.reduce((most, line) => Math.max(most, line.length), 40) : Infinity;
   const lines: string[][] = [['']];
   const append = (text: string) => {
     const words = lines.at(-1) ?? [];
@@ -30,7 +30,7 @@ export function linesOfAtoms(atoms: readonly Atom[], source: string): string[] {
   for (const { kind, text } of atoms) {
     const [first = '', ...rest] = kind === 'text' ? text.split(' ') : [text];
     append(first);
-    lines.at(-1)?.push(...rest);
+    for (const word of rest) lines.at(-1)?.push(word);
     if (kind === 'hard' || (kind === 'soft' && !isWrapped)) lines.push(['']);
     else if (kind === 'soft') lines.at(-1)?.push('');
   }

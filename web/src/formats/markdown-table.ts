@@ -10,15 +10,15 @@ export interface Row {
   end: string;
 }
 
-const rule = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
-const bar = /(?<=(?<!\\)(?:\\\\)*)\|/;
+const rule = /^[ \t]*(?:\|[ \t]*)?:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/;
+const bar = /\|(?<=(?<!\\)(?:\\\\)*\|)/;
 
 /** The cells of a row with the blanks around them. A bar divides even code, unless it is escaped. */
 const cellsOf = (row: string) =>
   row
     .trim()
     .replace(/^\|/, '')
-    .replace(/(?<=(?<!\\)(?:\\\\)*)\|$/, '')
+    .replace(/\|(?<=(?<!\\)(?:\\\\)*\|)$/, '')
     .split(bar);
 
 /** Whether a line is the head of a table, by the line after it. */
@@ -63,13 +63,16 @@ function aligned(lines: readonly string[]): string[] {
   const lengthOf = (text: string) => Array.from(text).length;
   const isRule = (row: readonly string[]) => row.every((cell) => /^:?-+:?$/.test(cell));
   const widths: number[] = [];
-  for (const row of table)
-    row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 3, isRule(row) ? 3 : lengthOf(cell))));
+  for (const row of table) {
+    const least = isRule(row) ? () => 3 : lengthOf;
+    row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 3, least(cell))));
+  }
   const isRight = (table.find(isRule) ?? []).map((cell) => cell.endsWith(':') && !cell.startsWith(':'));
   return table.map((row) => {
+    const rules = isRule(row);
     const cells = row.map((cell, i) => {
       const width = widths[i] ?? 3;
-      if (isRule(row)) return (cell[0] ?? '') + '-'.repeat(width - 2) + cell.slice(-1);
+      if (rules) return (cell[0] ?? '') + '-'.repeat(width - 2) + cell.slice(-1);
       const gap = ' '.repeat(width - lengthOf(cell));
       return isRight[i] ? gap + cell : cell + gap;
     });

@@ -63,16 +63,19 @@ function prepareInline(raw: string, source: string, setting: Setting): Prepared 
 /** Joins what is to be kept with the markup around it, such as that of a link whose text is code. */
 function withWholeObjects(tokens: readonly Inline[], setting: Setting): Inline[] {
   const result: Inline[] = [];
-  const open: number[] = [];
+  // Where the elements around begin, and whether there is something else in them than objects.
+  const open: { at: number; other?: boolean }[] = [];
   for (const token of tokens) {
+    if (token.kind === 'open') open.push({ at: result.length });
+    const element = token.kind === 'close' ? open.pop() : undefined;
     result.push(token);
-    if (token.kind === 'open') open.push(result.length - 1);
-    if (token.kind !== 'close') continue;
-    const inner = result.splice(open.pop() ?? 0);
-    if (inner.slice(1, -1).every(({ kind }) => kind === 'object')) {
-      const raw = write(inner, setting, false).map(({ text }) => text);
+    if (element && !element.other) {
+      const raw = write(result.splice(element.at), setting, false).map(({ text }) => text);
       result.push({ kind: 'object', raw: raw.join('') });
-    } else result.push(...inner);
+    } else if (token.kind !== 'open' && token.kind !== 'object') {
+      const outer = open.at(-1);
+      if (outer) outer.other = true;
+    }
   }
   return result;
 }
@@ -184,22 +187,24 @@ function trimmed(tokens: readonly Inline[]): Inline[] {
     if (result[i - 1]?.kind === 'newline') token.text = token.text.trimStart();
     if (result[i + 1]?.kind === 'newline') token.text = token.text.trimEnd();
   });
-  const move = (from: number, to: number, blank: RegExp) => {
+  const move = (from: number, to: number) => {
     const [source, place] = [result[from], result[to]];
     if (source?.kind !== 'text') return;
-    const gap = blank.exec(source.text)?.[0] ?? '';
-    source.text = source.text.replace(blank, '');
+    const { text } = source;
+    const words = from < to ? text.trimEnd() : text.trimStart();
+    const gap = from < to ? text.slice(words.length) : text.slice(0, text.length - words.length);
+    source.text = words;
     if (!gap || !place) return;
     if (place.kind === 'text') place.text = from < to ? gap + place.text : place.text + gap;
     else result.splice(from < to ? to : to + 1, 0, { kind: 'text', text: gap });
   };
   for (let i = 0; i < result.length; ++i) {
     const token = result[i];
-    if (token?.kind === 'open' && token.mark.element) move(i + 1, i - 1, /^\s+/);
-    if (token?.kind === 'close' && token.mark.element) move(i - 1, i + 1, /\s+$/);
+    if (token?.kind === 'open' && token.mark.element) move(i + 1, i - 1);
+    if (token?.kind === 'close' && token.mark.element) move(i - 1, i + 1);
   }
-  move(0, -1, /^\s+/);
-  move(result.length - 1, result.length, /\s+$/);
+  move(0, -1);
+  move(result.length - 1, result.length);
   return result;
 }
 
@@ -237,8 +242,8 @@ function write(tokens: readonly Inline[], { cell = false, definitions }: Setting
         break;
       case 'close': {
         const from = (open.pop() ?? 0) + 1;
-        const inner = atoms.slice(from).map(({ text }) => text);
-        add(token.mark.element ? token.mark.close : closing(token.mark, inner.join('')));
+        const inner = () => atoms.slice(from).map(({ text }) => text);
+        add(token.mark.element ? token.mark.close : closing(token.mark, inner().join('')));
         break;
       }
       default:

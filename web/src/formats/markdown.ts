@@ -55,11 +55,11 @@ export async function translateMarkdown(
 }
 
 const fence = /^(`{3,})[^`]*$|^(~{3,})/;
-const heading = /^(#{1,6}[ \t]+)(.*?)((?:[ \t]+#+)?(?:[ \t]*\{[#.:][^{}]*\})?[ \t]*)$/;
-const emptyHeading = /^#{1,6}[ \t]*(?:#*[ \t]*)?$/;
+const heading = /^(#{1,6}[ \t]+)(?![ \t])(.*?)(?<![ \t])((?:[ \t]+#+)?(?:[ \t]*\{[#.:][^{}]*\})?[ \t]*)$/;
+const emptyHeading = /^#{1,6}[ \t]*(?:#+[ \t]*)?$/;
 const underline = /^(?:=+|-+)[ \t]*$/;
 const definition = /^\[(?!\^)(?:\\.|[^\]\\])+\]:[ \t]*(?:<[^<>]*>|\S+|$)(?:([ \t]+["'(])(.*)(["')]))?[ \t]*$/;
-const definitions = /^[ \t>]*\[(?!\^)((?:\\.|[^\]\\])+)\]:\s*\S/gm;
+const definitions = /^[ \t>]*\[(?!\^)((?:\\.|[^[\]\\])+)\]:\s*\S/gm;
 // Directives, tables of contents, kinds of quotations.
 const directive = /^(?:\[!\w+\][-+]?|\[{1,2}_?TOC_?\]{1,2}|:{3,}.*|\{[%:].*\})[ \t]*$/;
 const blockTag =
@@ -236,7 +236,7 @@ const innerOf = (line: Line, at: number): Inner => ({
 function paragraphParts(lines: readonly Inner[], setting: Setting): Part[] {
   const last = lines.at(-1);
   const source = lines.map(({ text }) => text).join('\n');
-  const tail = /[ \t]*$/.exec(source)?.[0] ?? '';
+  const tail = /(?<![ \t])[ \t]*$/.exec(source)?.[0] ?? '';
   const raw = lines
     .map(({ prefix, text }, i) => (i ? (lines[i - 1]?.end ?? '') + prefix : '') + text)
     .join('');

@@ -18,7 +18,7 @@ export const translatePlainText = (
 function paragraphsOf(text: string): string[] {
   const paragraphs: string[] = [];
   let inCode = false;
-  for (const [part] of text.matchAll(/[^]*?(?:(?:\r\n|\n|\r)(?:[ \t]*(?:\r\n|\n|\r))+|$)/g)) {
+  for (const [part] of text.matchAll(/[^]*?(?:(?:\r\n|\n|\r(?!\n))(?:[ \t]*(?:\r\n|\n|\r))+|$)/g)) {
     if (inCode) paragraphs.push((paragraphs.pop() ?? '') + part);
     else if (part) paragraphs.push(part);
     const fences = part.match(/^[ \t]*(?:`{3,}|~{3,}|---[ \t]*$)/gm)?.length ?? 0;

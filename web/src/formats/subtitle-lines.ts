@@ -17,7 +17,8 @@ export function divideText(text: string, shares: readonly number[]): string[] {
     const free = blanks.filter((at) => at > start);
     const usable = free.slice(0, Math.max(1, free.length - later));
     const distance = (at: number) =>
-      Math.abs(at - ideal) - (/[,;:.!?…–—]["”’»)]*$/.test(text.slice(0, at)) ? text.length / 8 : 0);
+      Math.abs(at - ideal) -
+      (/[,;:.!?…–—]["”’»)]*$/.test(text.slice(Math.max(0, at - 9), at)) ? text.length / 8 : 0);
     const cut = usable.reduce<number | undefined>(
       (best, at) => (best === undefined || distance(at) < distance(best) ? at : best),
       undefined,
@@ -34,8 +35,11 @@ export function wrapText(text: string): string {
   if (text.length <= longestLine) return text;
   const words = text.split(' ');
   // No cue has so many words; if one does, it need not be balanced as a whole.
-  if (words.length > 60)
-    return `${wrapText(words.slice(0, 60).join(' '))}\n${wrapText(words.slice(60).join(' '))}`;
+  if (words.length > 60) {
+    const parts: string[] = [];
+    while (words.length) parts.push(wrapText(words.splice(0, 60).join(' ')));
+    return parts.join('\n');
+  }
   let lines: string[] | undefined;
   for (let count = Math.min(words.length, Math.ceil(text.length / longestLine)); !lines; ++count)
     lines = balanced(words, count);

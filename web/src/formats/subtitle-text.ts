@@ -47,6 +47,8 @@ export interface Link {
 }
 
 const speaker = /^(?:[-‐–—]\s*|>>+\s*)?(?:\p{Lu}[\p{Lu}\d .'’-]{1,24}:\s+)?/u;
+// With more tags an utterance is an effect, letter by letter, that no translation could keep.
+const mostTags = 99;
 const sound = /^[-–—\s]*(?:\[[^\]]*\]|\([^)]*\))$/;
 
 /** The utterances of a cue; a dash, a name and a sound begin a new one. */
@@ -68,10 +70,13 @@ function utteranceOf(cue: Cue, lines: readonly Line[], { tag, decode }: Dialect)
   const tags: Tag[] = [];
   const open: { name: string; tag: Tag }[] = [];
   let plain = '';
+  let isBlank = true;
   let done = 0;
   const add = (text: string) => {
     const flat = decode(text).replace(/\s+/g, ' ');
-    plain += /(?:^|\s)$/.test(plain) ? flat.trimStart() : flat;
+    const added = isBlank ? flat.trimStart() : flat;
+    plain += added;
+    if (added) isBlank = added.endsWith(' ');
   };
   for (const { index, 0: written } of raw.matchAll(tag)) {
     add(raw.slice(done, index));
@@ -80,7 +85,7 @@ function utteranceOf(cue: Cue, lines: readonly Line[], { tag, decode }: Dialect)
     tags.push(own);
     const [, slash, name] = /^[<{](\/?)([A-Za-z]+)/.exec(written) ?? [];
     if (name && !slash) open.push({ name, tag: own });
-    else if (name) {
+    else if (name && open.length <= mostTags) {
       const index = lastIndex(open, (entry) => entry.name === name);
       const [partner] = index < 0 ? [] : open.splice(index);
       if (!partner) continue;
@@ -104,7 +109,7 @@ export function writeUtterance(
   dialect: Dialect,
 ): string[] {
   const { prefix, text, tags, lines } = utterance;
-  if (translation === text) return lines.map((line) => line.text);
+  if (translation === text || tags.length > mostTags) return lines.map((line) => line.text);
   const wrapped = wrapText(prefix + translation);
   const placed = placeTags(tags, prefix.length, text, translation, links);
   let result = '';

@@ -32,11 +32,12 @@ export async function translateCues(
   const work = async (portion: readonly Passage[]) => {
     const text = portion.map((passage) => passage.text).join('\n\n');
     const result = await translator.translate(text, { alignment: true, signal: options.signal });
+    const flat = result.text.replace(/\s/g, ' ');
     let start = 0;
     for (const passage of portion) {
       const end = start + passage.text.length;
       const own = result.sentences.filter(({ source }) => source.start >= start && source.end <= end);
-      divide(passage, start, own, result.text).forEach(({ text: translation, links }, i) => {
+      divide(passage, start, own, flat).forEach(({ text: translation, links }, i) => {
         const utterance = passage.utterances[i];
         if (utterance) written.set(utterance, writeUtterance(utterance, translation, links, dialect));
       });
@@ -48,7 +49,9 @@ export async function translateCues(
   const linesByCue = new Map<Cue, string[]>();
   for (const utterance of utterances) {
     const lines = written.get(utterance) ?? utterance.lines.map(({ text }) => text);
-    linesByCue.set(utterance.cue, [...(linesByCue.get(utterance.cue) ?? []), ...lines]);
+    const own = linesByCue.get(utterance.cue);
+    if (own) for (const line of lines) own.push(line);
+    else linesByCue.set(utterance.cue, lines);
   }
   return parts
     .map((part) => {
@@ -88,7 +91,7 @@ function goesOn(before: Utterance, next: Utterance): boolean {
   return isSmall || /[,;–—-]$/.test(before.text) || /\p{Ll}\P{L}*$/u.test(before.text);
 }
 
-/** The translation of a passage, divided over its utterances. */
+/** The translation of a passage, which has no line breaks, divided over its utterances. */
 function divide(
   { utterances, text, starts }: Passage,
   offset: number,
@@ -112,7 +115,7 @@ function divide(
   let done = 0;
   for (const { source, target, alignment = [] } of sentences) {
     const [from, to] = [source.start - offset, source.end - offset];
-    const whole = translation.slice(target.start, target.end).replace(/\s/g, ' ');
+    const whole = translation.slice(target.start, target.end);
     // What is the same in both languages can also be divided in the same way.
     if (whole === text.slice(from, to)) continue;
     copy(done, from);
@@ -128,7 +131,7 @@ function divide(
       const i = involved[k] ?? 0;
       const result = results[i];
       if (!result) return;
-      const begin = piece ? translation.replace(/\s/g, ' ').indexOf(piece, at) : at;
+      const begin = piece ? translation.indexOf(piece, at) : at;
       const shift = result.text.length - begin;
       at = begin + piece.length;
       result.text += piece;
