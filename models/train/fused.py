@@ -17,7 +17,7 @@ FLAGS = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", "-std=c++20"
 def _load():
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "octavo" / "train"
     cache.mkdir(parents=True, exist_ok=True)
-    made_of = [source.read_bytes() for source in SOURCES] + [" ".join(FLAGS).encode(), CPU.encode()]
+    made_of = [source.read_bytes() for source in [*SOURCES, Path(__file__).with_name("product.h")]] + [" ".join(FLAGS).encode(), CPU.encode()]
     library = cache / f"fused-{hashlib.sha256(b''.join(made_of)).hexdigest()[:16]}.so"
     if not library.exists():
         partial = library.with_suffix(f".{os.getpid()}")

@@ -4,6 +4,8 @@
 // (vpmaddwd: 16 products in one instruction, FP32 has 8), and accumulated in FP32 from block to block. What is lost, one part in
 // ten thousand of a row's spread, is far below the noise of a gradient; what is won is 1.3 to 1.6 times the rate of FP32.
 // One thread, AVX2. Compiled on first use by fused.py.
+#include "product.h"
+
 #include <immintrin.h>
 
 #include <algorithm>
@@ -14,17 +16,10 @@
 
 namespace {
 
-constexpr int kDepth = 256;       // inputs of one block
 constexpr float kLimit = 2895;    // 256·2895² < 2^31: a block cannot overflow
 constexpr int kRows = 6;          // of A in one tile
 constexpr int kColumns = 16;      // rows of B in one tile: 6·2 accumulators, 2 operands, 2 temporaries fill the 16 registers
 constexpr int64_t kBlock = 384;   // rows of A that stay in the second-level cache, packed
-
-// A matrix whose element (row, input) is at data[row·row_stride + input·input_stride]; one of the strides is 1.
-struct Matrix {
-  const float* data;
-  int64_t rows, row_stride, input_stride;
-};
 
 // Panels of `Height` rows: [panel][input / 2][row][2]. An odd number of inputs is filled up by zeros.
 template <int Height>
@@ -38,21 +33,6 @@ struct Panels {
     steps.resize(count(rows) * Height);
   }
 };
-
-__m256 absolute(__m256 x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); }
-
-__m256i lanes_below(int64_t n) {
-  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(std::min<int64_t>(n, 8))),
-                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-}
-
-float largest(__m256 x) {
-  __m128 m = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-  m = _mm_max_ps(m, _mm_movehl_ps(m, m));
-  return _mm_cvtss_f32(_mm_max_ss(m, _mm_shuffle_ps(m, m, 1)));
-}
-
-float inverse_step(float max) { return max > 0 ? kLimit / max : 0.0f; }
 
 // Two rows of INT32 as pairs of INT16: low halves from a, high halves from b.
 __m256i pairs(__m256i a, __m256i b) { return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xAA); }
@@ -110,19 +90,19 @@ template <int Height>
 void pack_contiguous(const Matrix& m, int64_t row, int64_t rows, int64_t input, int64_t depth, int16_t* out, float* steps) {
   __m256 scale[8];
   for (int64_t i = 0; i < rows; ++i) {
-    const float* x = m.data + (row + i) * m.row_stride + input;
+    const float* x = m.at(row + i, input);
     __m256 max = _mm256_setzero_ps();
     int64_t k = 0;
     for (; k + 8 <= depth; k += 8) max = _mm256_max_ps(max, absolute(_mm256_loadu_ps(x + k)));
     if (k < depth) max = _mm256_max_ps(max, absolute(_mm256_maskload_ps(x + k, lanes_below(depth - k))));
     const float top = largest(max);
     steps[i] = top / kLimit;
-    scale[i] = _mm256_set1_ps(inverse_step(top));
+    scale[i] = _mm256_set1_ps(inverse_step(top, kLimit));
   }
   for (int64_t k = 0; k < depth; k += 16) {
     __m256i r[8];
     for (int64_t i = 0; i < 8; ++i)
-      r[i] = i < rows ? quantized16(m.data + (row + i) * m.row_stride + input + k, scale[i], depth - k) : _mm256_setzero_si256();
+      r[i] = i < rows ? quantized16(m.at(row + i, input + k), scale[i], depth - k) : _mm256_setzero_si256();
     transpose8(r);
     const int64_t valid = std::min<int64_t>(8, (depth - k + 1) / 2);
     for (int64_t p = 0; p < valid; ++p)
@@ -135,7 +115,7 @@ void pack_contiguous(const Matrix& m, int64_t row, int64_t rows, int64_t input, 
 template <int Height>
 void pack_strided(const Matrix& m, int64_t row, int64_t rows, int64_t input, int64_t depth, int16_t* const* out,
                   float* const* steps) {
-  const float* x = m.data + input * m.input_stride + row;
+  const float* x = m.at(row, input);
   const int parts = static_cast<int>((rows + kPartRows<Height> - 1) / kPartRows<Height>);
   __m256i mask[kParts];
   __m256 scale[kParts];
@@ -150,7 +130,7 @@ void pack_strided(const Matrix& m, int64_t row, int64_t rows, int64_t input, int
     alignas(32) float top[8];
     _mm256_store_ps(top, scale[v]);
     for (int i = 0; i < kPartRows<Height>; ++i) steps[v][i] = top[i] / kLimit;
-    for (float& t : top) t = inverse_step(t);
+    for (float& t : top) t = inverse_step(t, kLimit);
     scale[v] = _mm256_load_ps(top);
   }
   const auto quantized = [&](int64_t k, int v) {

@@ -4,6 +4,8 @@
 // engine itself will, so that a model trained this way is used to it; of a gradient it costs 2 to 5 % noise, where its batch
 // brings many times more. vpmaddubsw multiplies 32 at once, vpmaddwd only 16; it wants one side without sign, so A is moved up by
 // 64 and 64·Σb is taken off the result. One thread, AVX2.
+#include "product.h"
+
 #include <immintrin.h>
 
 #include <algorithm>
@@ -15,8 +17,7 @@
 
 namespace {
 
-constexpr int kDepth = 256;     // inputs of one block; the last is filled up by zeros to a multiple of kStep
-constexpr int kStep = 8;        // inputs of one round of the tile
+constexpr int kStep = 8;        // inputs of one round of the tile; a block is filled up by zeros to a multiple of it
 constexpr int kOffset = 64;     // 2·(2·127·63) = 32004: four products fit INT16
 constexpr float kLimit = 63;
 constexpr int kRows = 4;        // of A in one tile: B comes from memory, so more rows would win nothing
@@ -37,16 +38,6 @@ struct Aligned {
 
 int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-float largest(__m256 x) {
-  __m128 m = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-  m = _mm_max_ps(m, _mm_movehl_ps(m, m));
-  return _mm_cvtss_f32(_mm_max_ss(m, _mm_shuffle_ps(m, m, 1)));
-}
-
-__m256 absolute(__m256 x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); }
-
-float inverse_step(float max) { return max > 0 ? kLimit / max : 0.0f; }
-
 // One row of at most kDepth contiguous inputs in steps of its maximum, filled up by zeros.
 float quantize_row(const float* x, int64_t depth, int8_t out[kDepth]) {
   alignas(32) float filled[kDepth];
@@ -59,7 +50,7 @@ float quantize_row(const float* x, int64_t depth, int8_t out[kDepth]) {
   __m256 max = _mm256_setzero_ps();
   for (int64_t k = 0; k < whole; k += 8) max = _mm256_max_ps(max, absolute(_mm256_loadu_ps(x + k)));
   const float top = largest(max);
-  const __m256 scale = _mm256_set1_ps(inverse_step(top));
+  const __m256 scale = _mm256_set1_ps(inverse_step(top, kLimit));
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   for (int64_t k = 0; k < whole; k += 32) {
     const auto part = [&](int i) { return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + k + 8 * i), scale)); };
@@ -78,9 +69,8 @@ void quantize_columns(const float* x, int64_t stride, int64_t rows, int64_t dept
   const int parts = static_cast<int>((rows + 7) / 8);
   __m256i mask[kParts];
   __m256 scale[kParts];
-  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   for (int v = 0; v < parts; ++v) {
-    mask[v] = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(rows - 8 * v)), lanes);
+    mask[v] = lanes_below(rows - 8 * v);
     scale[v] = _mm256_setzero_ps();
   }
   const auto load = [&](int64_t k, int v) { return _mm256_maskload_ps(x + k * stride + 8 * v, mask[v]); };
@@ -89,7 +79,7 @@ void quantize_columns(const float* x, int64_t stride, int64_t rows, int64_t dept
   for (int v = 0; v < parts; ++v) {
     alignas(32) float top[8];
     _mm256_store_ps(top, scale[v]);
-    for (int j = 0; j < 8; ++j) steps[8 * v + j] = top[j] / kLimit, top[j] = inverse_step(top[j]);
+    for (int j = 0; j < 8; ++j) steps[8 * v + j] = top[j] / kLimit, top[j] = inverse_step(top[j], kLimit);
     scale[v] = _mm256_load_ps(top);
   }
   const auto four = [&](int64_t k, int v) {
@@ -103,13 +93,6 @@ void quantize_columns(const float* x, int64_t stride, int64_t rows, int64_t dept
   for (int64_t k = 0; k < depth; k += kStep)
     for (int v = 0; v < parts; ++v) emit(8 * v, k, four(k, v), four(k + 4, v));
 }
-
-// A matrix whose element (row, input) is at data[row·row_stride + input·input_stride]; one of the strides is 1.
-struct Matrix {
-  const float* data;
-  int64_t rows, row_stride, input_stride;
-  const float* at(int64_t row, int64_t input) const { return data + row * row_stride + input * input_stride; }
-};
 
 // A: panels of four rows, [panel][input / 8][row][8], moved up by kOffset.
 struct Left {
