@@ -9,15 +9,17 @@ async function costOf(work: () => Promise<void>): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** Expects of work on inputs of the given length that ten times the length takes at most some thirty times as long. */
+/** Expects of work on inputs of the given length that ten times the length takes less than half of the hundred times that a square would. */
 export async function expectLinear(name: string, work: (length: number) => Promise<void>): Promise<void> {
-  const small = await costOf(() => work(5_000));
-  const large = await costOf(() => work(50_000));
-  // Below some milliseconds the small one tells nothing.
-  expect({ name, small, large, isLinear: large <= 30 * Math.max(small, 15) }).toEqual({
-    name,
-    small,
-    large,
-    isLinear: true,
-  });
+  let small = Infinity;
+  let large = Infinity;
+  let isLinear = false;
+  // Compiling and collecting garbage come on top by chance, so that the least of a few counts.
+  for (let attempt = 0; attempt < 4 && !isLinear; ++attempt) {
+    small = Math.min(small, await costOf(() => work(5_000)));
+    large = Math.min(large, await costOf(() => work(50_000)));
+    // Below some milliseconds the small one tells nothing.
+    isLinear = large <= 48 * Math.max(small, 15);
+  }
+  expect({ name, small, large, isLinear }).toEqual({ name, small, large, isLinear: true });
 }
