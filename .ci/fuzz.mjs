@@ -3,31 +3,36 @@
 //
 // What a fuzzer finds is left in tests/fuzz/corpus, where the engine's tests run it from then on; what it learns on the way
 // stays in build/fuzz-corpus and is where the next run begins.
-import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildPreset } from './build.mjs';
 import { installPackages } from './debian.mjs';
 import { setup } from './setup.mjs';
-import { Trouble, main, root, runQuietly, say, step } from './shell.mjs';
+import { Trouble, main, root, runAside, runQuietly, say, step } from './shell.mjs';
 
 /** The fuzzers: those of the engine are libFuzzer programs, those of the package are Jest tests that take their time. */
 const native = ['model_file', 'vocabulary', 'translate', 'kernels'];
 const scripts = ['package'];
 const reports = join(root, 'build/reports');
 
-/** Runs a program to its end; what it writes goes to a log. */
-const runLogged = (command, args, log, env = {}) =>
-  new Promise((resolve) => {
-    const output = openSync(log, 'w');
-    const options = { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', output, output] };
-    spawn(command, args, options).on('exit', (status) => {
-      closeSync(output);
-      if (status !== 0) say(readFileSync(log, 'utf8').split('\n').slice(-40).join('\n'));
-      resolve(status === 0);
+/** Whether a program ends well; what it writes goes to a log. */
+async function passes(command, args, log, env = {}) {
+  const output = openSync(log, 'w');
+  try {
+    await runAside(command, args, {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', output, output],
     });
-  });
+    return true;
+  } catch (error) {
+    if (!(error instanceof Trouble)) throw error;
+    say(readFileSync(log, 'utf8').split('\n').slice(-40).join('\n'));
+    return false;
+  } finally {
+    closeSync(output);
+  }
+}
 
 async function fuzzNative(name, minutes, log) {
   const corpus = join(root, 'build/fuzz-corpus', name);
@@ -41,7 +46,7 @@ async function fuzzNative(name, minutes, log) {
     '-print_final_stats=1',
   ];
   const program = join(root, `build/fuzz/fuzz_${name}`);
-  const passed = await runLogged(program, [...args, `-artifact_prefix=${seeds}/`, corpus, seeds], log);
+  const passed = await passes(program, [...args, `-artifact_prefix=${seeds}/`, corpus, seeds], log);
   const told = readFileSync(log, 'utf8');
   const executions = Number(/stat::number_of_executed_units:\s*(\d+)/.exec(told)?.[1] ?? 0);
   const coverage = Number([...told.matchAll(/cov: (\d+)/g)].at(-1)?.[1] ?? 0);
@@ -51,7 +56,7 @@ async function fuzzNative(name, minutes, log) {
 async function fuzzScript(name, minutes, log) {
   const report = join(reports, `fuzz-${name}.json`);
   const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
-  const passed = await runLogged(
+  const passed = await passes(
     process.env.npm_node_execpath ?? process.execPath,
     [...jest, '--runInBand', `--testPathPatterns=tests/fuzz/${name}`],
     log,

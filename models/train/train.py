@@ -64,7 +64,7 @@ def learning_rate(args, step, tokens):
 def average_decay(batch, tokens):
     """The moving average of the weights reaches back over a fixed share of the run so far: long enough to take out the noise of
     a high learning rate, short enough not to lag behind a model that still improves fast."""
-    return max(0.0, 1 - batch / (0.08 * tokens + batch))
+    return 1 - batch / (0.08 * tokens + batch)
 
 
 class Shared:
