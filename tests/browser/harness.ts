@@ -33,6 +33,8 @@ export interface Fault {
   stallAfter?: number;
   /** An answer without the file. */
   status?: number;
+  /** The file at another address. */
+  redirect?: string;
   /** The first byte is another one. */
   wrongByte?: boolean;
 }
@@ -89,6 +91,10 @@ export class Site {
     this.requests.push({ path, range });
     const fault = this.#faults.get(path)?.shift() ?? {};
     const file = this.#find(path);
+    if (fault.redirect !== undefined) {
+      response.writeHead(302, { ...this.#headers, Location: fault.redirect }).end();
+      return;
+    }
     if (fault.status !== undefined || !file) {
       response.writeHead(fault.status ?? 404, { 'Content-Type': 'text/plain' }).end('no\n');
       return;

@@ -1,7 +1,8 @@
 // Models in a real browser: its cache, its quota, two of its tabs, and no network at all.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { basename, dirname } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { type Site, launch } from './harness.js';
+import { type Fault, Site, launch } from './harness.js';
 import { type PageScope, openPage, packageSite, tiny, tinyFile } from './package-harness.js';
 
 let browser: Browser;
@@ -123,6 +124,34 @@ test('a download that was cut begins again where the server knows no ranges', as
   expect(await translateOnce()).toContain('42');
   expect(asked).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
   expect(await stored()).toMatchObject([{ bytes: tiny.bytes.length }]);
+});
+
+test('follows a redirection to another origin where page and host allow it, and resumes there', async () => {
+  const free = await browser.newContext({ bypassCSP: true }); // as if its policy named the other origin
+  const { page: allowing } = await openPage(free, site);
+  const host = (headers: Record<string, string>) => new Site({ '/': dirname(tiny.path) }, headers).start();
+  const open = await host({ 'Access-Control-Allow-Origin': '*' });
+  const closed = await host({});
+  const path = `/${basename(tiny.path)}`;
+  const redirect = (to: Site) => {
+    site.spoil(tinyFile, ...Array<Fault>(2).fill({ redirect: to.url(path) }));
+  };
+  try {
+    redirect(open);
+    expect(await translateOnce(page)).toBe('NetworkError'); // the page's policy does not
+    expect(open.requests).toEqual([]);
+    redirect(closed);
+    expect(await translateOnce(allowing)).toBe('NetworkError'); // the host does not
+    redirect(open);
+    open.spoil(path, { cutAfter: 50_000 });
+    expect(await translateOnce(allowing)).toContain('42');
+    expect(open.requests.map(({ range }) => range)).toEqual([
+      undefined,
+      expect.stringMatching(/^bytes=[1-9]\d*-$/),
+    ]);
+  } finally {
+    await Promise.all([free.close(), open.stop(), closed.stop()]);
+  }
 });
 
 test.each([
