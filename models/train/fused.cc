@@ -86,6 +86,19 @@ void transpose8(Vector r[8]) {
   }
 }
 
+Vector& at(float* x, int64_t j) { return *reinterpret_cast<Vector*>(x + j); }
+
+// The lanes of x whose place, counted from j, is below n; zero in the others.
+Vector below(Vector x, int64_t j, int64_t n) {
+  return Lanes{0, 1, 2, 3, 4, 5, 6, 7} < static_cast<int32_t>(n - j) ? x : Vector{};
+}
+
+float sum_of(Vector x) {
+  x += __builtin_shuffle(x, Lanes{4, 5, 6, 7, 0, 1, 2, 3});
+  x += __builtin_shuffle(x, Lanes{2, 3, 0, 1, 6, 7, 4, 5});
+  return x[0] + x[1];
+}
+
 // kT[c][j] = k[j][c], rows `span` apart and filled up by zeros, so that the loops over keys vectorise.
 void transpose(const float* k, const Head& h, float* out) {
   for (int64_t j = 0; j < h.span(); j += 8) {
@@ -160,15 +173,19 @@ float weights(const Head& h, const float* q, const float* kT, int64_t seen, floa
     for (int64_t j = 0; j < seen; ++j) sum += p[j] = std::exp(u[j] - top);
     std::fill(p + seen, p + span, 0.0f);
   } else {
-    for (int64_t j = 0; j < span; ++j) u[j] = std::max(u[j] * scale + b, 0.0f);
-    std::fill(u + seen, u + span, 0.0f);
+    for (int64_t j = 0; j < span; j += 8) {
+      const Vector x = at(u, j) * scale + b;
+      at(u, j) = below(x > 0 ? x : Vector{}, j, seen);
+    }
     if (quantized) round_row(u, u, seen, 127);
-    std::copy(u, u + span, p);
-    for (int d = 1; d < degree; ++d)
-      for (int64_t j = 0; j < span; ++j) p[j] *= u[j];
-    for (int64_t j = 0; j < span; ++j) p[j] += delta;
-    std::fill(p + seen, p + span, 0.0f);
-    for (int64_t j = 0; j < span; ++j) sum += p[j];
+    Vector total{};
+    for (int64_t j = 0; j < span; j += 8) {
+      const Vector x = at(u, j);
+      Vector power = x;
+      for (int d = 1; d < degree; ++d) power *= x;
+      total += at(p, j) = below(power + delta, j, seen);
+    }
+    sum = sum_of(total);
     if (quantized) round_row(p, p, seen, 127);
   }
   return sum;
@@ -231,7 +248,7 @@ void attention_backward(const float* q, int64_t q_stride, const float* k, const 
         const float* dys = gathered(dy + q0 * y_stride + h * width, y_stride, head.queries, width, gradients);
         normal.resize(std::max<size_t>(normal.size(), head.queries * head.span()));  // p / Σp, (queries, span)
         scores.resize(normal.size());                                                // gradient of q·k, likewise
-        float db_head = 0, ddelta_head = 0;
+        Vector db_head{}, ddelta_head{};
         for (int64_t i = 0; i < head.queries; ++i) {
           const int64_t seen = head.visible(i), span = Head::padded(seen);
           const float sum =
@@ -243,21 +260,20 @@ void attention_backward(const float* q, int64_t q_stride, const float* k, const 
           float dot = 0;
           for (int64_t c = 0; c < width; ++c) dot += dyi[c] * yi[c];
           weighted_sum(dyi, 1, vT.data(), head.span(), width, dp, span);
-          for (int64_t j = 0; j < span; ++j) pi[j] = p[j] * inv, dp[j] = (dp[j] - dot) * inv;
-          std::fill(dp + seen, dp + span, 0.0f);
-          if (degree == 0) {
-            for (int64_t j = 0; j < span; ++j) dp[j] *= p[j];
-          } else {
-            float total = 0;
-            for (int64_t j = 0; j < span; ++j) total += dp[j];
-            ddelta_head += total;
-            for (int d = 1; d < degree; ++d)
-              for (int64_t j = 0; j < span; ++j) dp[j] *= u[j];
-            float bias = 0;
-            for (int64_t j = 0; j < span; ++j) bias += dp[j] = u[j] > 0 ? dp[j] * degree : 0.0f;
-            db_head += bias;
+          for (int64_t j = 0; j < span; j += 8) {
+            at(pi, j) = at(p, j) * inv;
+            const Vector d = below((at(dp, j) - dot) * inv, j, seen);
+            if (degree == 0) {
+              at(dp, j) = d * at(p, j) * scale;
+            } else {
+              const Vector x = at(u, j);
+              Vector slope = x > 0 ? d * float(degree) : Vector{};
+              for (int power = 1; power < degree; ++power) slope *= x;
+              at(dp, j) = slope * scale;
+              ddelta_head += d;
+              db_head += slope;
+            }
           }
-          for (int64_t j = 0; j < span; ++j) dp[j] *= scale;
           weighted_sum(dp, 1, ks, width, seen, dq + (q0 + i) * q_stride + h * width, width);
         }
         for (int64_t j = 0; j < head.keys; ++j) {
@@ -267,8 +283,8 @@ void attention_backward(const float* q, int64_t q_stride, const float* k, const 
           weighted_sum(scores.data() + place, head.span(), qs + first * width, width, count,
                        dk + (k0 + j) * kv_stride + h * width, width);
         }
-        db[h] += db_head;
-        ddelta[h] += delta[h] < 0 ? -ddelta_head : ddelta_head;
+        db[h] += sum_of(db_head);
+        ddelta[h] += delta[h] < 0 ? -sum_of(ddelta_head) : sum_of(ddelta_head);
       });
 }
 

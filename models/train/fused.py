@@ -172,10 +172,11 @@ class SmoothedCrossEntropy(torch.autograd.Function):
         for start in range(0, hidden.shape[0], SmoothedCrossEntropy.CHUNK):
             h = hidden[start : start + SmoothedCrossEntropy.CHUNK]
             t = target[start : start + SmoothedCrossEntropy.CHUNK]
-            logits = multiply(h, embedding.t(), hidden.new_empty(h.shape[0], embedding.shape[0]))
+            logits = multiply8(h, embedding.t(), hidden.new_empty(h.shape[0], embedding.shape[0]))
             total += lib.smoothed_cross_entropy(ptr(logits), ptr(t), L(h.shape[0]), L(embedding.shape[0]), F(smoothing), F(1.0),
                                                 ctypes.byref(plain))
-            multiply(logits, embedding, dh[start : start + h.shape[0]])
+            multiply8(logits, embedding, dh[start : start + h.shape[0]])
+            # With seven bits the many small probabilities beside a few large ones would vanish, always to the same side.
             multiply(logits.t(), h, de, add=True)
         ctx.save_for_backward(dh, de)
         return hidden.new_tensor(total), hidden.new_tensor(plain.value)
