@@ -19,7 +19,7 @@ const { Translator } = await import('../../dist/node.js');
 const model = fileURLToPath(new URL('../../models/en-de/model.octavo', import.meta.url));
 const runtime = {
   create: (count) => Translator.create({ model, workers: count }),
-  kill: (share) => void [...workers][Math.floor(share * workers.size)]?.terminate(),
+  kill: (share) => [...workers][Math.floor(share * workers.size)]?.terminate(),
   workers: () => workers.size,
   memory: () => {
     globalThis.gc?.();
