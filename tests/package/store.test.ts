@@ -43,6 +43,7 @@ beforeEach(() => {
   server.spoil('/models/registry.json');
 });
 afterEach(() => {
+  useRuntime(node);
   directory.delete();
 });
 
