@@ -108,7 +108,7 @@ void transpose(const float* k, const Head& h, float* out) {
       for (int i = 0; i < 8; ++i)
         r[i] = j + i < h.keys ? *reinterpret_cast<const Vector*>(k + (j + i) * h.kv_stride + c) : Vector{};
       transpose8(r);
-      for (int i = 0; i < 8; ++i) *reinterpret_cast<Vector*>(out + (c + i) * h.span() + j) = r[i];
+      for (int i = 0; i < 8; ++i) at(out, (c + i) * h.span() + j) = r[i];
     }
     for (; c < h.width; ++c)
       for (int64_t i = j; i < j + 8; ++i) out[c * h.span() + i] = i < h.keys ? k[i * h.kv_stride + c] : 0.0f;
@@ -133,7 +133,7 @@ void weighted_sum_of(const float* p, int64_t p_stride, const float* rows, int64_
   int64_t i = 0;
   for (; i + 2 <= count; i += 2) add(i, even), add(i + 1, odd);
   if (i < count) add(i, even);
-  for (int v = 0; v < Vectors; ++v) reinterpret_cast<Vector*>(out)[v] = even[v] + odd[v];
+  for (int v = 0; v < Vectors; ++v) at(out, 8 * v) = even[v] + odd[v];
 }
 
 // The same for n floats. All of attention, forward and backward, is made of it.

@@ -1,11 +1,12 @@
 """The hand-written half of a training step against plain PyTorch: `python3 -m unittest discover models/train`."""
 
 import unittest
+from unittest import mock
 
 import torch
 from torch.nn import functional
 
-from fused import Affine, Attention, L1Norm, SmoothedCrossEntropy, multiply, multiply8
+from fused import Affine, Attention, L1Norm, Quantization, SmoothedCrossEntropy, multiply, multiply8
 from optimizer import newton_schulz
 
 
@@ -104,8 +105,10 @@ class Fused(unittest.TestCase):
         def plain(h, e):
             return functional.cross_entropy(h @ e.t(), target, label_smoothing=0.1, reduction="sum")
 
-        got = gradients(lambda h, e: SmoothedCrossEntropy.apply(h, e, target, 0.1)[0], (hidden, embedding), torch.tensor(1.0))
-        self.close(got, gradients(plain, (hidden, embedding), torch.tensor(1.0)), 5e-2)
+        for quantized, error in ((False, 5e-2), (True, 5e-3)):  # seven bits or 12, see multiply8
+            with mock.patch.object(Quantization, "enabled", quantized):
+                got = gradients(lambda h, e: SmoothedCrossEntropy.apply(h, e, target, 0.1)[0], (hidden, embedding), torch.tensor(1.0))
+            self.close(got, gradients(plain, (hidden, embedding), torch.tensor(1.0)), error)
 
 
 if __name__ == "__main__":
