@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstdint>
 
 constexpr int kDepth = 256;  // inputs that are quantised together
@@ -29,3 +30,37 @@ inline __m256i lanes_below(int64_t n) {
 
 // What makes `limit` of the largest.
 inline float inverse_step(float max, float limit) { return max > 0 ? limit / max : 0.0f; }
+
+// Eight rows of eight become columns.
+inline void transpose8(__m256i r[8]) {
+  __m256i t[8], u[8];
+  for (int i = 0; i < 4; ++i) {
+    t[2 * i] = _mm256_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm256_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    u[4 * i + 0] = _mm256_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
+    u[4 * i + 1] = _mm256_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
+    u[4 * i + 2] = _mm256_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
+    u[4 * i + 3] = _mm256_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    r[i] = _mm256_permute2x128_si256(u[i], u[i + 4], 0x20);
+    r[i + 4] = _mm256_permute2x128_si256(u[i], u[i + 4], 0x31);
+  }
+}
+
+// c[i][j] (+)= sums[i][j] · step_a[i] · step_b[j], for `rows` × `columns` of a tile.
+template <int Rows, int Columns>
+void write_tile(const int32_t (&sums)[Rows][Columns], const float* step_a, const float* step_b, float* c, int64_t stride, int64_t rows,
+                int64_t columns, bool add) {
+  for (int64_t i = 0; i < std::min<int64_t>(rows, Rows); ++i, c += stride) {
+    float y[Columns];
+    for (int j = 0; j < Columns; ++j) y[j] = static_cast<float>(sums[i][j]) * (step_a[i] * step_b[j]);
+    if (columns >= Columns) {
+      for (int j = 0; j < Columns; ++j) c[j] = add ? c[j] + y[j] : y[j];
+    } else {
+      for (int64_t j = 0; j < columns; ++j) c[j] = add ? c[j] + y[j] : y[j];
+    }
+  }
+}

@@ -5,6 +5,7 @@ run needs is in the checkpoint folder: weights, their moving average, optimiser 
 """
 
 import argparse
+import ctypes
 import json
 import os
 import signal
@@ -143,7 +144,17 @@ def log(args, record):
         file.write(json.dumps(record) + "\n")
 
 
+def keep_memory():
+    """Every step asks for the same large tensors: memory that goes back to the system is cleared again each time."""
+    trim_threshold, mmap_max = -1, -4  # of malloc.h
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(trim_threshold, 2**31 - 1)
+        libc.mallopt(mmap_max, 0)
+
+
 def work(rank, args, flat, shared, barrier):
+    keep_memory()
     torch.set_num_threads(1)
     Quantization.enabled = args.quantized
     torch.manual_seed(1)
