@@ -66,18 +66,25 @@ def int7(weight):
     return FakeQuantize.apply(weight, 63.0) if Quantization.enabled else weight
 
 
-def multiply(a, b, out, add=False, product="product"):
-    """out = a @ b, or += ; in integers of 12 bits where the CPU can (product.cc), which is faster than FP32."""
+def multiply(a, b, out, start=None, product="product"):
+    """out = a @ b, plus `start` (a row for all, or out itself); in integers of 12 bits where the CPU can (product.cc), which is
+    faster than FP32."""
     if not AVX2:
-        return torch.addmm(out, a, b, beta=int(add), out=out)
+        return torch.matmul(a, b, out=out) if start is None else torch.addmm(start, a, b, out=out)
     (m, k), n = a.shape, b.shape[1]
-    lib[product](ptr(a), L(a.stride(0)), L(a.stride(1)), ptr(b), L(b.stride(1)), L(b.stride(0)), ptr(out), L(m), L(n), L(k), I(add))
+    more = (None, L(0)) if start is None else (ptr(start), L(start.stride(0) if start.dim() == 2 else 0))
+    lib[product](ptr(a), L(a.stride(0)), L(a.stride(1)), ptr(b), L(b.stride(1)), L(b.stride(0)), ptr(out), L(m), L(n), L(k), *more)
     return out
 
 
-def multiply8(a, b, out, add=False):
-    """The same in integers of seven bits (product8.cc), which is faster still; not where the engine's own rounding is imitated."""
-    return multiply(a, b, out, add, "product" if Quantization.enabled else "product8")
+def multiply8(a, b, out, start=None):
+    """The same in integers of seven or eight bits (product8.cc), which is faster still."""
+    return multiply(a, b, out, start, "product8")
+
+
+def multiply_forward(a, b, out, start=None):
+    """Seven or eight bits, but not where the engine's own rounding is imitated."""
+    return (multiply if Quantization.enabled else multiply8)(a, b, out, start)
 
 
 class Affine(torch.autograd.Function):
@@ -86,7 +93,7 @@ class Affine(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, weight, bias):
         ctx.save_for_backward(x, weight)
-        return multiply8(x, weight.t(), bias.expand(x.shape[0], -1).contiguous(), add=True)
+        return multiply_forward(x, weight.t(), x.new_empty(len(x), len(weight)), bias)
 
     @staticmethod
     def backward(ctx, dy):
@@ -172,12 +179,12 @@ class SmoothedCrossEntropy(torch.autograd.Function):
         for start in range(0, hidden.shape[0], SmoothedCrossEntropy.CHUNK):
             h = hidden[start : start + SmoothedCrossEntropy.CHUNK]
             t = target[start : start + SmoothedCrossEntropy.CHUNK]
-            logits = multiply8(h, embedding.t(), hidden.new_empty(h.shape[0], embedding.shape[0]))
+            logits = multiply_forward(h, embedding.t(), hidden.new_empty(h.shape[0], embedding.shape[0]))
             total += lib.smoothed_cross_entropy(ptr(logits), ptr(t), L(h.shape[0]), L(embedding.shape[0]), F(smoothing), F(1.0),
                                                 ctypes.byref(plain))
-            multiply8(logits, embedding, dh[start : start + h.shape[0]])
+            multiply_forward(logits, embedding, dh[start : start + h.shape[0]])
             # With seven bits the many small probabilities beside a few large ones would vanish, always to the same side.
-            multiply(logits.t(), h, de, add=True)
+            multiply(logits.t(), h, de, start=de)
         ctx.save_for_backward(dh, de)
         return hidden.new_tensor(total), hidden.new_tensor(plain.value)
 

@@ -190,9 +190,10 @@ void multiply_tile(const int16_t* a, const int16_t* b, int64_t pair_count, int32
 
 }  // namespace
 
-// C (m × n, rows n apart) = A·Bᵀ, or += with `add`; k inputs. A's element (i, k) is at a[i·a_row + k·a_input], B's likewise.
+// C (m × n, rows n apart) = A·Bᵀ, plus `start` where there is one; k inputs. A's element (i, k) is at a[i·a_row + k·a_input], B's
+// likewise, start's (i, j) at start[i·start_row + j]; it may be C.
 extern "C" void product(const float* a, int64_t a_row, int64_t a_input, const float* b, int64_t b_row, int64_t b_input, float* c,
-                        int64_t m, int64_t n, int64_t k, int add) {
+                        int64_t m, int64_t n, int64_t k, const float* start, int64_t start_row) {
   static Panels<kRows> left;
   static Panels<kColumns> right;
   left.reserve(kBlock);
@@ -201,6 +202,7 @@ extern "C" void product(const float* a, int64_t a_row, int64_t a_input, const fl
   for (int64_t input = 0; input < k; input += kDepth) {
     const int64_t depth = std::min<int64_t>(kDepth, k - input), pair_count = (depth + 1) / 2;
     pack<kColumns>(B, 0, n, input, depth, right);
+    const Start sum = input > 0 ? Start{c, n} : Start{start, start_row};
     for (int64_t first = 0; first < m; first += kBlock) {
       const int64_t rows = std::min(kBlock, m - first);
       pack<kRows>(A, first, rows, input, depth, left);
@@ -209,8 +211,8 @@ extern "C" void product(const float* a, int64_t a_row, int64_t a_input, const fl
           alignas(64) int32_t sums[kRows][kColumns];
           multiply_tile(left.values.data() + i * pair_count * 2, right.values.data() + j * pair_count * 2, pair_count, sums,
                         std::make_index_sequence<kRows>{});
-          write_tile(sums, left.steps.data() + i, right.steps.data() + j, c + (first + i) * n + j, n, rows - i, n - j,
-                     add != 0 || input > 0);
+          write_tile(sums, left.steps.data() + i, right.steps.data() + j, sum.at(first + i, j), c + (first + i) * n + j, n, rows - i,
+                     n - j);
         }
     }
   }

@@ -15,6 +15,13 @@ struct Matrix {
   const float* at(int64_t row, int64_t input) const { return data + row * row_stride + input * input_stride; }
 };
 
+// What a product is added to: rows `stride` apart, one row for all with stride 0, or nothing.
+struct Start {
+  const float* data;
+  int64_t stride;
+  Start at(int64_t row, int64_t column) const { return {data ? data + row * stride + column : nullptr, stride}; }
+};
+
 inline __m256 absolute(__m256 x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); }
 
 inline float largest(__m256 x) {
@@ -50,17 +57,25 @@ inline void transpose8(__m256i r[8]) {
   }
 }
 
-// c[i][j] (+)= sums[i][j] · step_a[i] · step_b[j], for `rows` × `columns` of a tile.
+// c[i][j] = start[i][j] + sums[i][j] · step_a[i] · step_b[j], for `rows` × `columns` of a tile; without `start`, only the product.
 template <int Rows, int Columns>
-void write_tile(const int32_t (&sums)[Rows][Columns], const float* step_a, const float* step_b, float* c, int64_t stride, int64_t rows,
-                int64_t columns, bool add) {
+void write_tile(const int32_t (&sums)[Rows][Columns], const float* step_a, const float* step_b, Start start, float* c, int64_t stride,
+                int64_t rows, int64_t columns) {
   for (int64_t i = 0; i < std::min<int64_t>(rows, Rows); ++i, c += stride) {
     float y[Columns];
+    const float* base = start.data + i * start.stride;
+    const auto write = [&](int64_t n) __attribute__((always_inline)) {
+      if (start.data) {
+        for (int64_t j = 0; j < n; ++j) c[j] = base[j] + y[j];
+      } else {
+        std::copy_n(y, n, c);
+      }
+    };
     for (int j = 0; j < Columns; ++j) y[j] = static_cast<float>(sums[i][j]) * (step_a[i] * step_b[j]);
     if (columns >= Columns) {
-      for (int j = 0; j < Columns; ++j) c[j] = add ? c[j] + y[j] : y[j];
+      write(Columns);
     } else {
-      for (int64_t j = 0; j < columns; ++j) c[j] = add ? c[j] + y[j] : y[j];
+      write(columns);
     }
   }
 }

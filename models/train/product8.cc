@@ -87,6 +87,7 @@ struct Panels {
   void pack_contiguous(const float* x, int64_t stride, int64_t rows, int64_t depth, int64_t row, __m256i offset) {
     __m256 scale[8];
     for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t k = 0; k < depth; k += 16) _mm_prefetch(reinterpret_cast<const char*>(x + (i + 2) * stride + k), _MM_HINT_T0);
       const float top = largest_of(x + i * stride, depth);
       steps[row + i] = top / kLimit;
       scale[i] = _mm256_set1_ps(inverse_step(top, kLimit));
@@ -222,9 +223,10 @@ void multiply_tile(const int8_t* a, const int8_t* b, const int32_t* offset, int6
 
 }  // namespace
 
-// C (m × n, rows n apart) = A·Bᵀ, or += with `add`; k inputs. A's element (i, k) is at a[i·a_row + k·a_input], B's likewise.
+// C (m × n, rows n apart) = A·Bᵀ, plus `start` where there is one; k inputs. A's element (i, k) is at a[i·a_row + k·a_input], B's
+// likewise, start's (i, j) at start[i·start_row + j]; it may be C.
 extern "C" void product8(const float* a, int64_t a_row, int64_t a_input, const float* b, int64_t b_row, int64_t b_input, float* c,
-                         int64_t m, int64_t n, int64_t k, int add) {
+                         int64_t m, int64_t n, int64_t k, const float* start, int64_t start_row) {
   // All of B is packed first, block of inputs after block, so that a few rows of C stay in the cache until they are done.
   static Left left;
   static std::vector<Right> blocks;
@@ -238,6 +240,7 @@ extern "C" void product8(const float* a, int64_t a_row, int64_t a_input, const f
     const int64_t rows = std::min(kBlock, m - first);
     for (int64_t block = 0; block < count; ++block) {
       Right& right = blocks[block];
+      const Start sum = block > 0 ? Start{c, n} : Start{start, start_row};
       left.pack(A, first, rows, block * kDepth, depth_of(block), kOffset);
       for (int64_t j = 0; j < n; j += kColumns)
         for (int64_t i = 0; i < rows; i += kRows) {
@@ -245,8 +248,8 @@ extern "C" void product8(const float* a, int64_t a_row, int64_t a_input, const f
           const int8_t* panel = left.values.data() + i / kPanel * kPanel * left.filled + i % kPanel * 4;
           multiply_tile(panel, right.values.data() + j * right.filled, right.offsets.data() + j, left.filled, sums,
                         std::make_index_sequence<kRows>{});
-          write_tile(sums, left.steps.data() + i, right.steps.data() + j, c + (first + i) * n + j, n, rows - i, n - j,
-                     add != 0 || block > 0);
+          write_tile(sums, left.steps.data() + i, right.steps.data() + j, sum.at(first + i, j), c + (first + i) * n + j, n, rows - i,
+                     n - j);
         }
     }
   }
