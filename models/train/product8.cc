@@ -165,7 +165,7 @@ struct Right : Panels<kColumns> {
     reserve(b.rows);
     Panels::pack(b, 0, b.rows, input, depth, 0);
     offsets.resize(steps.size());
-    const __m256i weight = _mm256_set1_epi8(kOffset / 2);  // without sign it would do for AVX-512's kOffset, but not for vpmaddubsw
+    const __m256i weight = _mm256_set1_epi8(kOffset / 2);  // half, and doubled below: two products of kOffset may not fit INT16
     for (int64_t row = 0; row < b.rows; row += 8) {
       __m256i sum = _mm256_setzero_si256();
       for (int64_t k = 0; k < filled; k += 4) sum = _mm256_add_epi32(sum, fours(weight, *place(row, k)));
