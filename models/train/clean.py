@@ -10,8 +10,10 @@ MAX_WORDS = 180
 
 # Spaces of every kind become one plain space; invisible characters that carry no text vanish.
 # The zero-width joiner stays: it holds emoji sequences together.
-_SPACES = re.compile(r"[\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
-_INVISIBLE = re.compile(r"[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
+SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))
+INVISIBLE = "\xad\u200b\u200e\u200f\u2060\ufeff"
+_SPACES = re.compile(f"[{SPACES}]+")
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
 
 # Replacement and private-use characters, controls, UTF-8 read as Latin-1, an entity that KDE's
 # tools misread (U+2A9A for "&eg;"), and Greek or Cyrillic capitals used as Latin look-alikes.

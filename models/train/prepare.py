@@ -185,6 +185,7 @@ def prepare(pair, data, out, keep_vocabulary=False):
     say(f"augmented to {sum(map(len, domains.values())):,} pairs")
 
     if keep_vocabulary:
+        vocabulary.normalise(out / "spm.model")
         processor = vocabulary.load(out / "spm.model")
     else:
         processor = vocabulary.train(vocabulary_sample(domains), out / "spm", CORES)

@@ -32,6 +32,11 @@ class Cleaning(unittest.TestCase):
     def test_normalises_without_changing_the_words(self):
         self.assertEqual(normalise("  a\u00a0b\t c\u00adat u\u0308 👩\u200d💻 "), "a b cat ü 👩\u200d💻")
 
+    def test_the_vocabularys_rules_are_those_of_the_cleaning(self):
+        for pasted, cleaned in vocabulary.normalisation_rules().items():
+            if pasted not in vocabulary.LETTERS:
+                self.assertEqual(normalise(f"x{pasted}x"), f"x{cleaned}x")
+
     def test_keeps_good_pairs(self):
         for source, target in [
             ("It costs 1,234.50 euros.", "Es kostet 1.234,50 Euro."),
@@ -175,8 +180,14 @@ class WholeRun(unittest.TestCase):
         self.assertEqual([processor.id_to_piece(n) for n in range(3)], ["<pad>", "</s>", "<unk>"])
         for mask in vocabulary.MASKS:
             self.assertEqual(processor.id_to_piece(processor.piece_to_id(mask)), mask)
-        for text in ["Grüße „ja“ – 3…", "👩\u200d💻🏽 日本語 ⟦7⟧⟦x", "ﬁ ① Å \u0301x ~\\"]:
+        for text in ["Grüße „ja“ – 3…", "👩\u200d💻🏽 日本語 ⟦7⟧⟦x", "① Å \u0301x ~\\"]:
             self.assertEqual(processor.decode(processor.encode(text)), text)
+        for pasted, cleaned in (
+            ("the\u00a0cafe\u0301 is\u2003closed\ufeff", "the café is closed"),
+            ("ﬁnd the oﬃce in Mu\u0308nchen", "find the office in München"),
+            ("a well\u2011known mes\u00adsage", "a well-known message"),
+        ):
+            self.assertEqual(processor.encode(pasted), processor.encode(cleaned))
         for name, domain in mix["domains"].items():
             arrays = np.load(out / f"{name}.npz")
             self.assertEqual(arrays["src"].dtype, np.uint16)
