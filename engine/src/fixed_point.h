@@ -49,8 +49,13 @@ constexpr int32_t polynomial_power(int32_t v, int degree) {
 
 static_assert(multiply_q15(16384, kOneQ15) == 16384 && multiply_q15(-8191, kOneQ15) == -8191);
 
-// a / b as a Q15 multiplier, for 0 < a <= b. Scales are positive
-// and finite (the model file is checked), so no NaN arises.
+// The scale of a product, held from below. Scales of a file are checked one by one, but those of a hostile one,
+// multiplied from layer to layer, would come to 0 in the end; no trained network has numbers of 2^60. From here on none
+// does: a layer takes less than 2^-50 off before the next product, so that no scale is ever 0 or subnormal.
+inline float held_scale(float scale) { return scale > 0x1p-60f ? scale : 0x1p-60f; }
+
+// a / b as a Q15 multiplier, for 0 < a <= b. Scales are positive and finite (the model file is checked, products are
+// held), so no NaN arises.
 inline int32_t ratio_q15(float a, float b) {
   const int32_t m = static_cast<int32_t>(a / b * 32768.0f + 0.5f);
   return m < kOneQ15 ? m : kOneQ15;

@@ -54,8 +54,8 @@ constexpr uint32_t kFormatVersion = 1;
 constexpr uint32_t kMaxTensors = 8192;  // 64 + 64 layers have 4103
 constexpr size_t kTensorAlignment = 64;
 
-// Scales and floats outside these ranges belong to no trained
-// network, and inside them no product of a few of them overflows.
+// Scales and floats outside these ranges belong to no trained network. Inside them no product of a few overflows, and
+// held_scale (fixed_point.h) keeps those of many from vanishing.
 constexpr float kScaleMin = 0x1p-30f, kScaleMax = 0x1p30f;
 constexpr float kRealMax = 0x1p30f;
 

@@ -134,7 +134,7 @@ Activation ReferenceLayers::norm(const ReferenceNorm& norm, const Activation& x)
 // arithmetic products and bias enter the one sum in which a residual may take part.
 std::vector<ScaledTensor> ReferenceLayers::terms(const ReferenceLinear& w, const Activation& x) const {
   ScaledTensor products = on_.settle(on_.matmul(scaled(x), w.weight));
-  products = on_.match_columns(products, w.weight.common);
+  products = on_.hold(on_.match_columns(products, w.weight.common));
   if (on_.paper()) return {on_.rescale(on_.add({{products, w.bias}}))};
   return {products, w.bias};
 }
@@ -183,7 +183,7 @@ ScaledTensor ReferenceLayers::attend(const ReferenceAttention& weights, const Sc
     const auto part = [&](const ScaledTensor& a) { return on_.slice(a, 0, a.rows, h * width, width); };
     // Scores have a scale per query and one per key; they are matched along the keys.
     const ScaledTensor products = on_.settle(on_.matmul(part(q), part(k)));  // (queries, keys)
-    const ScaledTensor scores = on_.divide(on_.match_columns(products), root);
+    const ScaledTensor scores = on_.hold(on_.divide(on_.match_columns(products), root));
     const ScaledTensor passed = on_.rescale(on_.relu(on_.add_constant(scores, weights.b[h])));
     const ScaledTensor p = on_.polynomial(passed, degree, weights.delta[h]);
     ScaledTensor multiplied;

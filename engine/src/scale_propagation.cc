@@ -104,6 +104,12 @@ ScaledTensor ScalePropagation::widen(const ScaledTensor& a) const {
   return out;
 }
 
+ScaledTensor ScalePropagation::hold(const ScaledTensor& a) const {
+  ScaledTensor out = operand(a);
+  for (float& s : out.row_scale) s = held_scale(s);
+  return out;
+}
+
 ScaledTensor ScalePropagation::rescale(const ScaledTensor& a) const {
   const bool shared = granularity == Granularity::kSentence;
   const bool one_scale = !shared || std::ranges::count(a.row_scale, a.row_scale[0]) == a.rows;

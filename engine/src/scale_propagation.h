@@ -137,6 +137,8 @@ struct ScalePropagation {
   // Element-wise product with a row of gains, Q15 multipliers |g| <= 32767 in fixed-point arithmetic. Range: the result
   // is not larger than a.
   ScaledTensor gain(const ScaledTensor& a, const ScaledTensor& g) const;
+  // {x, max(s, 2^-60)} of a product: see held_scale. Range: elements as they are.
+  ScaledTensor hold(const ScaledTensor& a) const;
 
  private:
   ScaledTensor widen(const ScaledTensor& a) const;

@@ -70,5 +70,15 @@ TEST(ReferenceTransformer, EqualsTheFastPathOnExtremeWeights) {
   }
 }
 
+// Numbers as large as a file may have, multiplied from layer to layer: the scales would come to 0.
+TEST(ReferenceTransformer, EqualsTheFastPathWhereScalesWouldVanish) {
+  const NetworkShape shape = Shape{3, 3, 3, 32, 4, 32, 48}.full();
+  FloatWeights weights = random_weights(shape, 70);
+  for (auto& [name, tensor] : weights) {
+    for (float& value : tensor.values) value *= 1e8f;
+  }
+  expect_fast_equals_reference(shape, weights);
+}
+
 }  // namespace
 }  // namespace octavo

@@ -194,6 +194,15 @@ TEST(VocabularyFile, SaysWhatIsWrong) {
   }
 }
 
+TEST(VocabularyFile, ReplacesACharacterByAFewAtMost) {
+  const auto with_replacement = [](size_t length) {
+    const std::string trie(1024, '\0'), size{"\0\4\0\0", 4};
+    return read_data("tiny.spm") + field(3, field(2, size + trie + std::string(length, 'x') + '\0'));
+  };
+  EXPECT_EQ(reason_against(with_replacement(64)), "");
+  EXPECT_NE(reason_against(with_replacement(65)).find("character map"), std::string::npos);
+}
+
 // sentencepiece keeps the prefixes that match in an array of 64; more of them must do no harm.
 TEST(VocabularyFile, MayHaveManyNestedSymbols) {
   std::string model = piece("<unk>", kUnknown) + piece("\u2581", kNormal);

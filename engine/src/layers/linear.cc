@@ -13,7 +13,7 @@ WideRow write_back(const Workspace& work, const Linear& layer, const int32_t* pr
                    const int8_t* residual, float residual_scale, Nonlinearity nonlinearity) {
   const int n = static_cast<int>(layer.outputs);
   const int shift = narrowing_shift(max);
-  const float product_scale = scaled_shift(input_scale * layer.scale, shift);
+  const float product_scale = held_scale(scaled_shift(input_scale * layer.scale, shift));
   const float wide_residual_scale = residual_scale * 64.0f;  // INT8 residuals enter shifted left by 6
   float scale = std::min(product_scale, layer.bias_scale);
   if (residual != nullptr) scale = std::min(scale, wide_residual_scale);

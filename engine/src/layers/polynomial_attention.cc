@@ -37,8 +37,8 @@ HeadSums attend_head(const Workspace& work, float b, float delta, int degree, co
   const int count = seen.count;
   // Scores, matched along the keys: {q·k_j, s_q·s̄_k·√w}.
   const int score_shift = narrowing_shift(kernel.scores(query, keys, seen.stride, count, head_width, work.scores));
-  const float score_scale =
-      scaled_shift(query_scale * seen.key_scales.scale * std::sqrt(static_cast<float>(head_width)), score_shift);
+  const float score_scale = held_scale(
+      scaled_shift(query_scale * seen.key_scales.scale * std::sqrt(static_cast<float>(head_width)), score_shift));
   // ReLU(score + b): b becomes an integer at the smaller of both scales, of 13 bits at most.
   const float shifted_scale =
       b == 0.0f ? score_scale : std::min(score_scale, static_cast<float>(kWideMax) / std::fabs(b));

@@ -14,6 +14,10 @@ namespace {
 constexpr std::size_t kMaxPieces = 1 << 18;
 constexpr std::size_t kMaxPieceBytes = 512;
 
+// No character becomes more than 18 others in Unicode (U+FDFA). A longer replacement would let
+// a short text ask for any amount of time and memory.
+constexpr std::size_t kMaxReplacementBytes = 64;
+
 // One field of a protobuf message. Numbers are in `number`, strings and messages in `bytes`.
 struct Field {
   std::uint32_t id = 0;
@@ -101,6 +105,10 @@ bool is_safe_charsmap(std::string_view map) {
   if (trie_bytes == 0 || trie_bytes % 4 != 0 || trie_bytes >= map.size()) return false;
   const auto replacements = map.substr(trie_bytes);
   if (replacements.back() != '\0') return false;
+  for (std::size_t start = 0, end = 0; start < replacements.size(); start = end + 1) {
+    end = replacements.find('\0', start);
+    if (end - start > kMaxReplacementBytes) return false;
+  }
 
   const std::size_t units = trie_bytes / 4;
   const auto unit = [&](std::size_t index) {
