@@ -51,7 +51,7 @@ Result<std::vector<int32_t>> translate(Transformer& network, const Vocabulary& v
   Result<std::vector<Translation>> found = Search(network).translate({&source, 1}, {.forbidden = forbidden});
   if (!found) return Error{found.error()};
   Hypothesis& best = found->front().alternatives.front();
-  if (!best.length_limited && !best.loop_stopped) best.tokens.push_back(end);
+  if (!best.length_limited) best.tokens.push_back(end);
   return std::move(best.tokens);
 }
 
@@ -73,7 +73,7 @@ Status read(Transformer& network, std::span<const int32_t> source, std::span<con
 
 Result<Inspection> inspect(Transformer& network, const Vocabulary& vocabulary, std::vector<int32_t> source,
                            std::vector<int32_t> translation) {
-  const int32_t end = vocabulary.end_of_sentence();
+  const auto end = static_cast<int32_t>(network.shape().eos);  // the vocabulary may know of none
   const bool given = !translation.empty();
   Inspector inspector;
   if (!network.observe(&inspector)) return Error{"only an INT8 model can be inspected"};
@@ -96,11 +96,6 @@ Result<Inspection> inspect(Transformer& network, const Vocabulary& vocabulary, s
   Inspection& seen = inspector.seen;
   seen.source = pieces(vocabulary, source);
   seen.target = pieces(vocabulary, translation);
-  // A loop that was cut off has been computed but is not part of the translation.
-  for (Station& station : seen.stations) {
-    if (station.decoder) station.scales.resize(seen.target.size());
-  }
-  for (AttentionHead& head : seen.attention) head.weights.resize(seen.target.size() * seen.source.size());
   return std::move(seen);
 }
 

@@ -128,11 +128,11 @@ std::vector<size_t> Translator::Parts::take_batch(std::span<const Run> runs, std
   return batch;
 }
 
-// Adds one run's translation to its segment: text after a space,
-// offsets and alignments shifted by what is already there.
+// Adds one run's translation to its segment: text after a space if the source had one
+// there, offsets and alignments shifted by what is already there.
 void Translator::Parts::append(const std::vector<int32_t>& source, const Translation& translation,
                                const Options& options, TranslatedSegment& segment) const {
-  const bool first = segment.alternatives.empty();
+  const bool first = segment.alternatives.empty(), spaced = starts_with_space(vocabulary.piece(source.front()));
   const size_t source_before = segment.source_tokens, wanted = translation.alternatives.size();
   if (first) segment.alternatives.resize(wanted);
   segment.source_tokens += static_cast<uint32_t>(source.size());
@@ -141,7 +141,7 @@ void Translator::Parts::append(const std::vector<int32_t>& source, const Transla
     const Hypothesis& from = translation.alternatives[std::min(n, wanted - 1)];
     std::vector<uint32_t> offsets;
     const std::string text = vocabulary.decode(from.tokens, &offsets);
-    if (!to.text.empty() && !text.empty()) to.text += ' ';
+    if (!to.text.empty() && !text.empty() && spaced) to.text += ' ';
     const auto base = static_cast<uint32_t>(to.text.size());
     if (options.scores || options.alignment) {
       if (!to.offsets.empty()) to.offsets.pop_back();
@@ -218,10 +218,12 @@ Result<bool> TranslationJob::advance() {
   if (state.batch.empty()) {
     if (state.done == state.order.size()) return false;
     if (state.parts.at_work != nullptr) return Error{std::string(kBusy)};
-    state.batch = state.parts.take_batch(state.runs, std::span(state.order).subspan(state.done), state.options);
+    std::vector<size_t> batch =
+        state.parts.take_batch(state.runs, std::span(state.order).subspan(state.done), state.options);
     std::vector<std::vector<int32_t>> sentences;
-    for (const size_t i : state.batch) sentences.push_back(state.runs[i].tokens);
+    for (const size_t i : batch) sentences.push_back(state.runs[i].tokens);
     if (const Status status = state.search.start(sentences, state.options)) return *status;
+    state.batch = std::move(batch);  // only now: after a failure there is nothing to step
     state.parts.at_work = this;
   }
   if (state.search.step()) return true;

@@ -9,13 +9,14 @@ constexpr std::string_view kSpaceMark = "\xe2\x96\x81";  // U+2581, how sentence
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
 
-bool is_byte_piece(std::string_view piece) {
-  return piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with(">");
+// A byte piece, <0x80> to <0xBF>, that goes on with a character of several bytes.
+bool continues_character(std::string_view piece) {
+  return piece.size() == 6 && piece.starts_with("<0x") && piece[3] >= '8' && piece[3] <= 'B';
 }
 
 // How good a cut between two pieces is.
 int boundary(std::string_view before, std::string_view after) {
-  if (!after.starts_with(kSpaceMark)) return is_byte_piece(after) ? 0 : 1;
+  if (!starts_with_space(after)) return continues_character(after) ? 0 : 1;
   const char last = before.empty() ? ' ' : before.back();
   if (last == '.' || last == '!' || last == '?') return 5;
   if (last == ';' || last == ':') return 4;
@@ -23,6 +24,8 @@ int boundary(std::string_view before, std::string_view after) {
 }
 
 }  // namespace
+
+bool starts_with_space(std::string_view piece) { return piece.starts_with(kSpaceMark); }
 
 Trimmed trim(std::string_view text) {
   size_t first = 0, last = text.size();
