@@ -2,8 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <utility>
+
+#include "message.h"
 
 namespace octavo {
 
@@ -22,6 +26,10 @@ Status CommandLine::run(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {  // among them --help and --version, which are none
     exit_status_ = app_->exit(error);
     return exit_status_ == 0 ? std::nullopt : Status(Error{error.what()});
+  }
+  // A full disk or a closed pipe behind standard output must not look like success.
+  if (!failure_ && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
+    failure_ = problem({"cannot write to standard output: ", std::strerror(errno)});
   }
   exit_status_ = failure_ ? 1 : 0;
   if (failure_) std::fprintf(stderr, "%s: %s\n", app_->get_name().c_str(), failure_->message.c_str());

@@ -228,15 +228,20 @@ void add_evaluate(CommandLine& line) {
   command.option("model", args->model, "a model.octavo").required();
   command.option("--test", args->test, "lines of source<TAB>reference").required();
   command.option("--fp32", args->fp32, "the same model in FP32, to compare with");
-  command.option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
+  const Argument beam = command.option("--beam", args->options.beam, "hypotheses kept per sentence; 1 is greedy");
   command.option("--limit", args->limit, "only so many lines from the beginning of the test set")
       .range(1, 1'000'000'000);
-  command.option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
-  command.option("-o,--output", args->output, "file for the translations, one line each, a column per model");
+  const Argument kernel =
+      command.option("--kernel", args->kernel, "reference, simd128, relaxed or fused (default: the fastest)");
+  const Argument output =
+      command.option("-o,--output", args->output, "file for the translations, one line each, a column per model");
   const Argument json = command.flag("--json", args->json, "print JSON");
   command.flag("--ablation", args->ablation, "print the paper's tables as Markdown instead; needs --fp32")
       .needs("--fp32")
-      .excludes(json);
+      .excludes(json)
+      .excludes(beam)
+      .excludes(kernel)
+      .excludes(output);
   command.runs([args] { return run(*args); });
 }
 

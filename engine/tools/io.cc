@@ -75,15 +75,21 @@ Result<std::ifstream> open_text(const std::string& path) {
   return text;
 }
 
+// What is at the path stays until all is written; a link keeps pointing there, and what is no
+// file (a pipe, a terminal) cannot be replaced by one.
 Status write_file(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string partial = path + ".partial";
-  File file(std::fopen(partial.c_str(), "wb"));
+  std::error_code absent;
+  const std::filesystem::path link = std::filesystem::weakly_canonical(path, absent);
+  const std::string target = absent ? path : link.string();
+  const bool direct = std::filesystem::exists(target, absent) && !std::filesystem::is_regular_file(target, absent);
+  const std::string written_to = direct ? target : target + ".partial";
+  File file(std::fopen(written_to.c_str(), "wb"));
   if (!file) return failure("write", path);
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
   const bool closed = std::fclose(file.release()) == 0;
-  if (written && closed && std::rename(partial.c_str(), path.c_str()) == 0) return std::nullopt;
+  if (written && closed && (direct || std::rename(written_to.c_str(), target.c_str()) == 0)) return std::nullopt;
   Error error = failure("write", path);
-  std::remove(partial.c_str());
+  if (!direct) std::remove(written_to.c_str());
   return error;
 }
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "command.h"
@@ -98,6 +99,15 @@ json describe(const json& config, const NetworkShape& shape, bool fp32, int piec
           {"card", card}};
 }
 
+// A sentencepiece model, or the one inside a model file.
+Result<std::string> read_vocabulary(const std::string& path) {
+  Result<std::string> text = read_text(path);
+  if (!text || !text->starts_with(std::string_view(kMagic.data(), kMagic.size()))) return text;
+  const Result<ModelFile> model = load_model(path);
+  if (!model) return Error{model.error()};
+  return std::string(model->vocabulary());
+}
+
 // The vocabulary must belong to the network: every piece has an embedding.
 Result<int> count_pieces(const std::string& model, const NetworkShape& shape, const std::string& path) {
   std::string why;
@@ -124,7 +134,7 @@ Status quantize(const QuantizeOptions& options) {
   const Result<NetworkShape> shape = shape_of(*config, options.config);
   if (!shape) return Error{shape.error()};
   if (Status bad = check_shape(*shape)) return problem({options.config, ": ", bad->message});
-  const Result<std::string> vocabulary = read_text(options.vocabulary);
+  const Result<std::string> vocabulary = read_vocabulary(options.vocabulary);
   if (!vocabulary) return Error{vocabulary.error()};
   const Result<int> pieces = count_pieces(*vocabulary, *shape, options.vocabulary);
   if (!pieces) return Error{pieces.error()};
@@ -161,7 +171,8 @@ void add_quantize(CommandLine& line) {
   command.option("weights", options->weights, "FP32, FP16 or BF16 weights (safetensors)").required();
   command.option("-o,--output", options->output, "Model file to write").required();
   command.option("--config", options->config, "Network shape and languages (JSON)").required();
-  command.option("--vocabulary", options->vocabulary, "sentencepiece model").required();
+  command.option("--vocabulary", options->vocabulary, "sentencepiece model, or a model file to take it from")
+      .required();
   command.option("--card", options->card, "Training card to put into the file (JSON)");
   command.flag("--fp32", options->fp32, "Write the FP32 flavour, for comparison");
   command.runs([options] { return quantize(*options); });

@@ -57,6 +57,8 @@ TEST(Ablation, PrintsEveryTable) {
                            "\n| B × T |",
                            "\n| paper, a weight scale per matrix |",
                            "\n| fixed-point",
+                           "\n| paper, Emb |",
+                           "\n| paper, Proj |",
                            "\n| Emb |",
                            "\n| Attn |",
                            "\n| FFN |",
