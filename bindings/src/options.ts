@@ -13,7 +13,7 @@ export interface TranslateOptions {
   doNotTranslate?: readonly string[] | undefined;
 }
 
-/** What can be asked beyond a string. If any of these is, `translate` resolves with a `Translation`. */
+/** What can be asked beyond a string. If any of these but `onSentence` is, `translate` resolves with a `Translation`. */
 export interface DetailOptions {
   /** How many translations of each sentence to return, best first; at most `beam`, if that is given. */
   alternatives?: number | undefined;

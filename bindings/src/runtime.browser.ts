@@ -50,6 +50,16 @@ export const browser: Runtime = {
 
   locked<T>(name: string, signal: AbortSignal, work: () => Promise<T>) {
     const locks = navigator.locks as LockManager | undefined;
-    return locks ? (locks.request(name, { signal }, work) as Promise<T>) : work();
+    if (!locks) return work();
+    let begun = false;
+    const begin = () => {
+      begun = true;
+      return work();
+    };
+    // Denied together with storage, as in frames of other sites: there is nothing to guard then.
+    return locks.request(name, { signal }, begin).catch((error: unknown) => {
+      if (begun || signal.aborted) throw error;
+      return work();
+    }) as Promise<T>;
   },
 };

@@ -113,6 +113,39 @@ describe('text is translated, markup is not', () => {
   });
 
   test.each([
+    [
+      'an item',
+      '<ul><li translate=no>One<li>two</ul><p>three</p>',
+      '<ul><li translate=no>One<li>TWO</ul><p>THREE</p>',
+    ],
+    [
+      'an item with a list',
+      '<ul><li translate=no>One<ul><li>two</ul>three<li>four</ul>five',
+      '<ul><li translate=no>One<ul><li>two</ul>three<li>FOUR</ul>FIVE',
+    ],
+    [
+      'a cell',
+      '<table><tr><td class=notranslate>One<td>two<tr><td>three</table>four',
+      '<table><tr><td class=notranslate>One<td>TWO<tr><td>THREE</table>FOUR',
+    ],
+    ['a paragraph', '<p translate=no>One<p>two', '<p translate=no>One<p>TWO'],
+    ['the last one', '<div><p translate=no>One</div>two', '<div><p translate=no>One</div>TWO'],
+    ['a word', '<p>One <b><i translate=no>two</b> three</p>', '<p>ONE <b><i translate=no>two</b> THREE</p>'],
+  ])('left alone without an end tag: %s', async (_, source, expected) => {
+    expect(await html(source)).toBe(expected);
+  });
+
+  test.each([
+    [
+      'of an empty element',
+      '<textarea placeholder="Say it"></textarea>',
+      '<textarea placeholder="SAY IT"></textarea>',
+    ],
+    [
+      'of a frame',
+      '<p>A <iframe title="The map"></iframe></p>',
+      '<p>A <iframe title="THE MAP"></iframe></p>',
+    ],
     ['alt', '<img alt="A cat" src="cat.png">', '<img alt="A CAT" src="cat.png">'],
     ['title', "<a title='Go to it' href=x>go</a>", "<a title='GO TO IT' href=x>GO</a>"],
     ['placeholder', '<input placeholder="Your name">', '<input placeholder="YOUR NAME">'],
@@ -448,6 +481,14 @@ describe('a live document', () => {
     for (const translate of [identity, upperCase, alignedReverse]) {
       expect(await translated(source, translate)).toBe(await expected(source, translate));
     }
+  });
+
+  test('a text by itself is translated', async () => {
+    const document = new MiniDocument('<p>One <b>two</b></p>');
+    const paragraph = document.body.childNodes[0];
+    const texts = [paragraph?.childNodes[0], paragraph?.childNodes[1]?.childNodes[0]];
+    for (const text of texts) await translateElement(text as unknown as Node, {}, upperCase);
+    expect(serialize(document.body)).toBe('<p>ONE <b>TWO</b></p>');
   });
 
   test('nodes stay the same, also where they move', async () => {

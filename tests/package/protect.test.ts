@@ -220,6 +220,13 @@ describe('what comes back', () => {
     );
   });
 
+  test('a capital does not make one entry of the glossary another', async () => {
+    const glossary = { mouse: 'Maus', house: 'Haus', cat: 'Katze', Bat: 'Schläger', bat: 'Fledermaus' };
+    expect((await translateOne('House of the House, Bat, bat', upperCase, { glossary }))?.text).toBe(
+      'Haus OF THE Haus, Schläger, Fledermaus',
+    );
+  });
+
   test('an empty answer leaves the source', async () => {
     expect((await translateText('Hello {x}.\n\nBye 5.', {}, silent)).text).toBe('Hello {x}.\n\nBye 5.');
   });

@@ -76,6 +76,17 @@ describe('layout is left alone', () => {
     ['quotations', '> One.\n> > Two.\n', ['One.', 'Two.']],
     ['headings', '# One\n\nTwo\n===\n### Three ###\n', ['One', 'Two', 'Three ###']],
     ['fences', 'One.\n```js\nlet a. B\n```\nTwo.\n~~~\nx\n~~~\n', ['One.', 'Two.']],
+    [
+      'headings that look like fences',
+      '~~~ One ~~~\n\nTwo.\n\n~~~ Three ~~~\n\nFour.',
+      ['~~~ One ~~~', 'Two.', '~~~ Three ~~~', 'Four.'],
+    ],
+    [
+      'code between fences in one line',
+      '```npm i``` installs it.\nTwo.',
+      ['```npm i``` installs it.', 'Two.'],
+    ],
+    ['a fence that is being written', 'One.\n```js\nTwo.', ['One.', 'Two.']],
     ['a fence without end', '```\nOne.\nTwo.', ['One.', 'Two.']],
     ['tables', '| A b | C |\n|:--|--:|\n| d. E | `x|y` z |\n', ['A b', 'C', 'd. E', '`x|y` z']],
     ['front matter', '---\ntitle: Text\nlang: en\n---\nOne.\n', ['One.']],

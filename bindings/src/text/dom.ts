@@ -54,6 +54,11 @@ const textOf = (tokens: readonly InlineToken<Node>[]) =>
 
 /** Finds the running texts and the attributes below a node. */
 function collect(root: Node, runs: Run[], attributes: AttributeJob[]) {
+  if (isText(root)) {
+    const { parentNode: parent, data: text } = root;
+    if (parent) runs.push({ parent, nodes: [root], tokens: [{ kind: 'text', text }] });
+    return;
+  }
   const containers = new Map<Node, boolean>();
   const waiting: Node[] = [root];
   if (isElement(root)) {

@@ -53,7 +53,7 @@ export async function translateHTML(
 function read(tokens: readonly Token[]): { parts: Part[]; attributes: AttributeJob[] } {
   const parts: Part[] = [];
   const attributes: AttributeJob[] = [];
-  const ends = endsOf(tokens);
+  const partners = partnersOf(tokens);
   let running: InlineToken<Written>[] = [];
   const between = (tag: Written) => {
     if (running.length) parts.push({ block: { tokens: running } });
@@ -81,7 +81,9 @@ function read(tokens: readonly Token[]): { parts: Part[]; attributes: AttributeJ
       if (role === 'inline' && beginsIndex(tokens, i, name)) role = 'object';
       if (role === 'block' || role === 'inline' || isVoid(name)) attributes.push(...attributesOf(token, tag));
       else {
-        const end = endOf(tokens, i, ends[i], role === 'kept');
+        const end = endOf(tokens, i, partners, role === 'kept');
+        // As in a document: an empty element may have a title or a placeholder.
+        if (role !== 'kept' && end <= i + 2) attributes.push(...attributesOf(token, tag));
         tag.html = tokens
           .slice(i, end)
           .map(({ raw }) => raw)
@@ -107,32 +109,65 @@ function beginsIndex(tokens: readonly Token[], start: number, name: string): boo
 const readerOf = (token: TagToken) => (name: string) =>
   token.attributes.find((attribute) => attribute.name === name)?.value;
 
-/** For each start tag that has an end tag where that is; elements of the same name may be nested. */
-function endsOf(tokens: readonly Token[]): (number | undefined)[] {
-  const ends: number[] = [];
+/** For each start tag where its end tag is, and the other way round; elements of the same name may be nested. */
+function partnersOf(tokens: readonly Token[]): (number | undefined)[] {
+  const partners: number[] = [];
   const open = new Map<string, number[]>();
   tokens.forEach((token, i) => {
     if (!('name' in token)) return;
     const starts = open.get(token.name) ?? [];
     open.set(token.name, starts);
-    if (token.kind === 'start') starts.push(i);
-    else ends[starts.pop() ?? tokens.length] = i;
+    if (token.kind === 'start') return void starts.push(i);
+    const start = starts.pop();
+    if (start === undefined) return;
+    partners[start] = i;
+    partners[i] = start;
   });
-  return ends;
+  return partners;
 }
 
-/** The index after the end of an element; without an end tag, at the next block or, for a block, at the end of all. */
-function endOf(tokens: readonly Token[], start: number, close: number | undefined, block: boolean): number {
+/**
+ * The index after the end of an element. Without an end tag that is where a browser puts it: before a sibling, or where
+ * the element around it ends; for running text, before the next block.
+ */
+function endOf(
+  tokens: readonly Token[],
+  start: number,
+  partners: readonly (number | undefined)[],
+  block: boolean,
+): number {
   const first = tokens[start];
   if (first?.kind !== 'start' || (first.selfClosing && (first.name === 'svg' || first.name === 'math')))
     return start + 1;
+  const close = partners[start];
   if (close !== undefined) return close + 1;
-  for (let i = start + 1; i < tokens.length && !block; ++i) {
-    const token = tokens[i];
-    if (token && 'name' in token && roleOf(token.name, () => undefined) === 'block') return i;
+  const isNext = (name: string) =>
+    block && first.name !== 'p'
+      ? siblings[first.name]?.split(' ').includes(name)
+      : roleOf(name, () => undefined) === 'block';
+  let i = start + 1;
+  for (let token = tokens[i]; token; token = tokens[i]) {
+    const partner = partners[i] ?? i;
+    if (('name' in token && isNext(token.name)) || partner < start) return i;
+    i = Math.max(i, partner) + 1;
   }
-  return tokens.length;
+  return i;
 }
+
+const cells = 'td th tr tbody tfoot';
+/** What ends an element whose end tag may be left out. */
+const siblings: Readonly<Record<string, string>> = {
+  li: 'li',
+  dt: 'dt dd',
+  dd: 'dt dd',
+  td: cells,
+  th: cells,
+  tr: 'tr tbody tfoot',
+  thead: 'tbody tfoot',
+  tbody: 'tbody tfoot',
+  option: 'option optgroup',
+  optgroup: 'optgroup',
+};
 
 /** Decodes text; a character reference that is not known goes through as it is. */
 function textOf(raw: string): InlineToken<Written>[] {

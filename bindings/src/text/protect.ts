@@ -164,7 +164,8 @@ function translationOf(found: string, start: number, terms: ReadonlyMap<string, 
   const plain = found.replace(/\s+/g, ' ');
   const exact = terms.get(plain);
   if (exact !== undefined) return exact;
-  const term = [...terms.keys()].find((key) => key.trim().replace(/\s+/g, ' ').slice(1) === plain.slice(1));
+  const isFound = (key: string) => key === plain || key.charAt(0).toUpperCase() + key.slice(1) === plain;
+  const term = [...terms.keys()].find((key) => isFound(key.trim().replace(/\s+/g, ' ')));
   const value = terms.get(term ?? '') ?? found;
   return start === 0 ? value.charAt(0).toUpperCase() + value.slice(1) : value;
 }

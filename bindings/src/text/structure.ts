@@ -7,7 +7,8 @@ const quoteMarks = /^(?:>[ \t]?)+[ \t]*/;
 const heading = /^#{1,6}[ \t]+/;
 const bullet = /^(?:[-*+•‣◦⁃∙·–—▪▫●○■□►▸✓✔✗✘☐☑☒][ \t]+)(?:\[[ xX]\][ \t]+)?/u;
 const numbering = /^(?:\(?\d{1,3}[.)]|\(?[a-zA-Z]\)|\([ivxIVX]{1,4}\)|[ivx]{1,4}\))[ \t]+/;
-const fence = /^[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})/;
+// The mark, and what the code is written in. A line with ``` on both sides of something is no fence.
+const fence = /^[ \t]*(?:>[ \t]*)*(`{3,}(?=[^`]*$)|~{3,})[ \t]*(.*)$/;
 const frontMatter = /^---[ \t]*\r?\n(?=[\w"'-]+[ \t]*:)(?:[^\n]*\n)*?---[ \t]*(?:\r?\n|$)/;
 const tableCell = /(?:\\.|`[^`]*`|[^|\\`]|[\\`])+/g;
 // Tabs and wide gaps are columns.
@@ -26,12 +27,14 @@ export function* proseOf(text: string, markdown = true): Generator<Span> {
   for (const [index, [start, end]] of lines.entries()) {
     if (start < skipTo) continue;
     const line = text.slice(start, end);
-    const mark = markdown ? fence.exec(line)?.[1] : undefined;
-    if (mark) {
+    const [, mark, info = ''] = (markdown ? fence.exec(line) : undefined) ?? [];
+    const closed = mark === undefined ? undefined : endOfFence(mark, index);
+    // A fence that is never closed is only a strange line, or one that is being written: the text after it is to be
+    // translated, and so is what it says itself, if that is more than the name of a language.
+    if (mark && (closed || !info.includes(' '))) {
       if (open) yield open.passage;
       open = undefined;
-      // A fence that is never closed is only a strange line: the text after it is to be translated.
-      skipTo = endOfFence(mark, index) ?? skipTo;
+      skipTo = closed ?? skipTo;
       continue;
     }
     const at = prefixLength(line, markdown);
@@ -120,8 +123,8 @@ function prefixLength(line: string, markdown: boolean): number {
 }
 
 function closes(line: string, mark: string): boolean {
-  const other = fence.exec(line)?.[1];
-  return other?.[0] === mark[0] && (other?.length ?? 0) >= mark.length && /[`~][ \t]*\r?$/.test(line);
+  const [, other = '', info] = fence.exec(line) ?? [];
+  return other.startsWith(mark) && info === '';
 }
 
 /** The lines without their ends; every kind of line end counts. */
