@@ -18,9 +18,23 @@ export const pageFiles = () =>
 export const buildPage = () =>
   step('Page', async () => {
     runNpm('vite', ['build', 'web', '--logLevel=warn']);
+    await minifyAgain();
     await buildServiceWorker();
     compress();
   });
+
+/** Packages that set-up installs, which imports this file before: only to be called from inside a step. */
+const installed = createRequire(import.meta.url);
+
+/** What Vite's own minifier leaves: together they come to 1.4 kB less than either alone. */
+async function minifyAgain() {
+  const { minify } = installed('terser');
+  for (const file of pageFiles().filter((name) => /^assets.*\.js$/.test(name))) {
+    const path = join(page, file);
+    const options = { module: true, ecma: 2020, compress: { passes: 3 } };
+    writeFileSync(path, (await minify(readFileSync(path, 'utf8'), options)).code);
+  }
+}
 
 /** The service worker, with the list of what the page needs when there is no network. */
 async function buildServiceWorker() {
@@ -31,8 +45,7 @@ async function buildServiceWorker() {
       const content = createHash('sha256').update(readFileSync(join(page, url)));
       return { url, revision: hashed ? null : content.digest('hex').slice(0, 16) };
     });
-  // From here only: set-up, which installs esbuild, imports this file before.
-  await createRequire(import.meta.url)('esbuild').build({
+  await installed('esbuild').build({
     entryPoints: [join(root, 'web/service-worker/main.ts')],
     outfile: join(page, 'service-worker.js'),
     bundle: true,

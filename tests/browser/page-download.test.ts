@@ -91,6 +91,19 @@ test('a file with a wrong checksum is refused', async () => {
   expect(ranges()).toEqual(['', '']);
 });
 
+test('a model that the server no longer has asks for a new version of the page', async () => {
+  site.spoil(modelPath, { status: 404 });
+  await page.click('#card .primary');
+  await cardIs(page, 'failed');
+  expect(await page.textContent('#card [role="alert"]')).toContain('no longer on the server');
+  await expectAccessible(page);
+  await picture(page, 'model-gone');
+  expect(await page.textContent('#card .primary')).toBe('Reload');
+  await Promise.all([page.waitForEvent('load'), page.click('#card .primary')]);
+  await cardIs(page, 'needed');
+  await download(page);
+});
+
 test('without space the model works, and the page says that it will not be kept', async () => {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Storage.overrideQuotaForOrigin', { origin: site.url(''), quotaSize: 1_000_000 });

@@ -1,9 +1,11 @@
 // Files: opened, dropped, translated with their structure kept, and saved.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type Site, launch, picture } from './harness.js';
 import {
+  built,
   cardIs,
   download,
   expectAccessible,
@@ -80,6 +82,28 @@ test('subtitles keep their times; closing brings back what was written before', 
   await settled(page);
   expect(await page.inputValue('#source')).toBe('Before.');
   expect(await page.isEditable('#source')).toBe(true);
+});
+
+test('what was written before a document was opened survives a reload', async () => {
+  await translate(page, 'Before.');
+  await open('film.srt', '1\n00:00:01,000 --> 00:00:02,500\nGood morning!\n');
+  await page.waitForSelector('#document .primary');
+  await page.reload();
+  await cardIs(page, 'ready');
+  expect(await page.inputValue('#source')).toBe('Before.');
+  expect(await page.isHidden('#document')).toBe(true);
+});
+
+test('a part of the page that the server no longer has asks for a reload', async () => {
+  const { page: late } = await visit(browser, site.url(), { serviceWorkers: 'block' });
+  await cardIs(late, 'needed');
+  const formats = readdirSync(join(built, 'assets')).find((name) => /^formats-.*\.js$/.test(name)) ?? '';
+  site.spoil(`/assets/${formats}`, { status: 404 });
+  await late.setInputFiles('#file', { name: 'a.md', mimeType: 'text/markdown', buffer: Buffer.from('# A') });
+  await late.waitForSelector('.toast .plain');
+  expect(await late.textContent('.toast')).toContain('a.md could not be translated');
+  expect(await late.textContent('.toast .plain')).toBe('Reload');
+  await late.context().close();
 });
 
 test('HTML and Markdown keep their markup', async () => {

@@ -156,6 +156,9 @@ test('a new version waits until the reader wants it', async () => {
   const own = await new Site({ '/': copy }).start();
   const { page: open } = await visit(browser, own.url());
   await open.evaluate(() => navigator.serviceWorker.ready);
+  const other = await open.context().newPage();
+  await other.goto(own.url());
+  await cardIs(other, 'needed');
   appendFileSync(join(copy, 'service-worker.js'), '\n// a new version');
   await open.reload();
   await open.waitForSelector('.toast');
@@ -163,6 +166,11 @@ test('a new version waits until the reader wants it', async () => {
   await Promise.all([open.waitForEvent('load'), open.click('.toast .plain')]);
   await cardIs(open, 'needed');
   expect(await open.locator('.toast').count()).toBe(0);
+  // Another tab is still the old version, whose parts may be gone: it says so even to those who have waved it away.
+  await other.bringToFront();
+  await other.waitForSelector('.toast');
+  await Promise.all([other.waitForEvent('load'), other.click('.toast .plain')]);
+  await cardIs(other, 'needed');
   await open.context().close();
   await own.stop();
   rmSync(copy, { recursive: true });

@@ -31,3 +31,12 @@ export function toast(text: string, action?: { label: string; run: () => void })
   };
   setTimeout(leave, action ? 15_000 : 6_000);
 }
+
+/** A message that something is to be had by opening the page anew; `run` may have to see to more than that. */
+export const toastReload = (text: string, run = reload): void => {
+  toast(text, { label: strings().reload, run });
+};
+
+export const reload = (): void => {
+  location.reload();
+};

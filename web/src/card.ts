@@ -1,5 +1,5 @@
 // The card on the right-hand page as long as there is nothing that could translate: says what is needed, and gets it.
-import { announce, toast } from './announce.js';
+import { announce, reload, toast } from './announce.js';
 import { button, byId, make } from './dom.js';
 import { bytes, inEveryLanguage, pairName, percent, strings } from './language.js';
 import type { Session, State, Trouble } from './session.js';
@@ -103,7 +103,9 @@ export function startCard(session: Session): void {
         show(
           heading(words.failed),
           make('p', { role: 'alert' }, words[state.trouble satisfies Trouble]),
-          button(strings().retry, () => void session.download(), { kind: 'primary' }),
+          state.trouble === 'gone'
+            ? button(strings().reload, reload, { kind: 'primary' })
+            : button(strings().retry, () => void session.download(), { kind: 'primary' }),
         );
         break;
       case 'ready':
@@ -117,8 +119,8 @@ export function startCard(session: Session): void {
     shown = state.kind;
     if (state.kind === 'downloading' && before === 'downloading') progress(state);
     else render();
-    if (state.kind === 'ready' && state.fresh) announce(strings().card.ready);
-    if (state.kind === 'ready' && !state.kept) toast(strings().card.notKept);
+    if (state.kind !== 'ready' || !state.news) return;
+    (state.news === 'ready' ? announce : toast)(strings().card[state.news]);
   });
   inEveryLanguage(render);
 }

@@ -1,5 +1,5 @@
 // A document: shown on the left, translated as a whole with its structure kept, and saved under a new name.
-import { toast } from './announce.js';
+import { toast, toastReload } from './announce.js';
 import { button, byId, iconButton, make, setText } from './dom.js';
 import { saveFile, translatedName } from './files.js';
 import type { Format } from './formats/index.js';
@@ -22,6 +22,8 @@ interface Document {
   readonly text: string;
   done: number;
   result: string | undefined;
+  /** The name for the result: by the time it is saved, other languages may have been chosen. */
+  resultName: string;
 }
 
 const shortened = (text: string) =>
@@ -51,7 +53,7 @@ export class Documents {
       if (source.text === '') this.#origin = undefined;
     });
     session.addEventListener('change', () => {
-      if (session.translator && this.#open) void this.#translate(this.#open);
+      if (this.#open) void this.#translate(this.#open);
     });
     inEveryLanguage(() => {
       this.#render();
@@ -64,15 +66,20 @@ export class Documents {
       toast(strings().document.tooLarge(file.name, bytes(largest)));
       return;
     }
-    const { decodeText, detectFormat } = await formats();
+    const loaded = await formats().catch(() => undefined);
+    if (!loaded) {
+      // Most likely the server has a new version of the page by now, and no longer this part of the old one.
+      toastReload(strings().document.failed(file.name));
+      return;
+    }
     let text: string;
     try {
-      text = decodeText(new Uint8Array(await file.arrayBuffer()));
+      text = loaded.decodeText(new Uint8Array(await file.arrayBuffer()));
     } catch {
       toast(strings().document.notText(file.name));
       return;
     }
-    const format = detectFormat(file.name, text);
+    const format = loaded.detectFormat(file.name, text);
     this.close();
     if (format === 'text' && text.length <= preview) {
       const [, mark = '', content = ''] = /^(\uFEFF?)([^]*)$/.exec(text) ?? [];
@@ -82,7 +89,7 @@ export class Documents {
       return;
     }
     this.#before = this.#source.text;
-    const opened: Document = { name: file.name, format, text, done: 0, result: undefined };
+    const opened: Document = { name: file.name, format, text, done: 0, result: undefined, resultName: '' };
     this.#open = opened;
     this.#live.suspended = true;
     this.#source.field.readOnly = true;
@@ -110,24 +117,37 @@ export class Documents {
     return this.#open ? (this.#open.result ?? '') : this.#target.text;
   }
 
+  /** What the reader has written, even while a document is in its place. */
+  get draft(): string {
+    return this.#open ? this.#before : this.#source.text;
+  }
+
   /** Saves the translation, under the name of the file that the original came from. */
   save(): void {
     const { translation } = this;
-    const { translator } = this.#session;
-    if (!translation || !translator) return;
+    if (!translation) return;
     const { name, mark, lineEnd } = this.#origin ?? { name: 'octavo.txt', mark: '', lineEnd: '\n' };
-    const text = this.#open ? translation : mark + translation.replaceAll('\n', lineEnd);
-    const { sourceLanguage, targetLanguage } = translator;
-    saveFile(translatedName(this.#open?.name ?? name, sourceLanguage, targetLanguage), text);
+    if (this.#open) saveFile(this.#open.resultName, translation);
+    else saveFile(this.#translatedName(name), mark + translation.replaceAll('\n', lineEnd));
   }
 
+  #translatedName(name: string): string {
+    return translatedName(name, this.#source.field.lang, this.#target.element.lang);
+  }
+
+  /** Translates the document; one whose translator is gone waits for the next. */
   async #translate(document: Document): Promise<void> {
-    const { translator } = this.#session;
-    if (!translator) return;
     this.#stop.abort();
+    const { translator } = this.#session;
+    if (!translator) {
+      this.#progress();
+      return;
+    }
     const stop = new AbortController();
     this.#stop = stop;
+    document.done = 0;
     document.result = undefined;
+    this.#render();
     try {
       const { format, text } = document;
       const { translateDocument } = await formats();
@@ -141,6 +161,7 @@ export class Documents {
       });
       if (stop.signal.aborted) return;
       document.result = result;
+      document.resultName = this.#translatedName(document.name);
       this.#target.showDocument(shortened(result));
       this.#render();
     } catch {

@@ -153,7 +153,7 @@ addEventListener('hashchange', () => {
 // What was being written survives a reload of its tab, and nothing longer; a document is in its file.
 source.text = request.text ?? ofThisTab.get('draft') ?? '';
 addEventListener('pagehide', () => {
-  ofThisTab.set('draft', source.field.readOnly ? '' : source.text);
+  ofThisTab.set('draft', documents.draft);
 });
 choosePair();
 // On a phone this might bring up the keyboard.

@@ -1,20 +1,23 @@
 // The service worker: keeps the page for when there is no network, and brings new versions of it.
-import { toast } from './announce.js';
+import { reload, toastReload } from './announce.js';
 import { strings } from './language.js';
 
 export async function startOffline(): Promise<void> {
   const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined; // absent on insecure addresses
   if (!workers) return;
   let asked = false;
+  let { controller } = workers;
   workers.addEventListener('controllerchange', () => {
-    if (asked) location.reload();
+    if (asked) reload();
+    // Another tab has asked: what this page has not loaded yet is gone. At a first visit nothing has been replaced.
+    else if (controller) toastReload(strings().update);
+    ({ controller } = workers);
   });
   const offer = (waiting: ServiceWorker) => {
-    const run = () => {
+    toastReload(strings().update, () => {
       asked = true;
       waiting.postMessage('activate');
-    };
-    toast(strings().update, { label: strings().reload, run });
+    });
   };
   try {
     const registration = await workers.register('./service-worker.js');

@@ -2,7 +2,7 @@
 import { ModelStore, type RegistryModel, Translator } from 'octavo';
 
 /** Why there is no translator. */
-export type Trouble = 'network' | 'offline' | 'damaged' | 'memory' | 'other';
+export type Trouble = 'network' | 'gone' | 'offline' | 'damaged' | 'memory' | 'other';
 
 /** Where things stand. */
 export type State =
@@ -18,8 +18,8 @@ export type State =
   | {
       readonly kind: 'ready';
       readonly translator: Translator;
-      readonly fresh: boolean;
-      readonly kept: boolean;
+      /** What there is to say of a download: it is complete, could not be kept, or broke off and an older model does. */
+      readonly news: 'ready' | 'notKept' | 'network' | undefined;
     }
   | {
       readonly kind: 'failed';
@@ -120,7 +120,9 @@ export class Session extends EventTarget {
         return;
       }
       const current = stored.some(({ sha256 }) => sha256 === model.sha256);
-      this.#set({ kind: 'ready', translator, fresh, kept: current || !fresh });
+      const missing = this.#loaded < model.bytes ? 'network' : 'notKept';
+      const news = current ? 'ready' : missing;
+      this.#set({ kind: 'ready', translator, news: fresh ? news : undefined });
       // What the new model replaces only takes space.
       const outdated = stored.filter((old) => samePair(old, model) && old.sha256 !== model.sha256);
       if (current) for (const { id } of outdated) await this.store.delete(id).catch(() => false);
@@ -157,6 +159,8 @@ function troubleOf(error: unknown): Trouble {
   const { name, message } = error as Error;
   if (name === 'QuotaExceededError') return 'memory';
   if (name !== 'NetworkError') return 'other';
+  // An earlier version of the page asks for what the server no longer has.
+  if (/answered 4(0[34]|10)/.test(message)) return 'gone';
   if (message.includes('SHA-256') || message.includes('longer than')) return 'damaged';
   return navigator.onLine ? 'network' : 'offline';
 }

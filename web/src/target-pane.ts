@@ -125,7 +125,7 @@ export class TargetPane {
       element.remove();
     }
     const last = this.#shown.at(-1);
-    const tail = last ? this.#original.slice(last.source.end) : '';
+    const tail = this.#original.slice(last?.source.end ?? 0);
     if (this.#tail.data !== tail) this.#tail.data = tail;
     this.#rove(Math.min(this.#current, this.#shown.length - 1));
   }
@@ -192,6 +192,7 @@ export class TargetPane {
     const attributes = { class: 'sentence', role: 'button', tabindex: -1, 'aria-haspopup': 'menu' };
     const element = make('span', attributes, words);
     this.#tail.before(gap, element);
+    this.#tail.data = ''; // is being translated, or stands before it
     return { gap, element, words };
   }
 

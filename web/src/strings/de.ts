@@ -54,6 +54,7 @@ export const de: Strings = {
     failed: 'Das hat nicht geklappt',
     network:
       'Der Download ist abgebrochen. Was angekommen ist, bleibt; bitte Verbindung prüfen und fortsetzen.',
+    gone: 'Das Modell ist nicht mehr auf dem Server. Neu laden bringt die neueste Fassung der Seite.',
     offline:
       'Es gibt keine Verbindung, und das Modell ist noch nicht auf diesem Gerät. Einmal verbinden genügt.',
     damaged:

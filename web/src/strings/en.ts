@@ -51,6 +51,7 @@ export const en = {
     ready: 'The model is ready. You can go offline now.',
     failed: 'That did not work',
     network: 'The download broke off. What has arrived is kept; check the connection and go on.',
+    gone: 'The model is no longer on the server. Reload the page to get the newest version.',
     offline: 'There is no connection, and the model is not on this device yet. Connect once to download it.',
     damaged:
       'What arrived is not the file that was promised (its checksum is wrong). It was thrown away. Try again later.',
