@@ -16,9 +16,11 @@ import torch
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
 
 
-def save_safetensors(path, tensors, half=False):
-    """tensors: name → torch tensor; stored as F32, or F16 with `half`."""
+def save_safetensors(path, tensors, half=False, card=None):
+    """tensors: name → torch tensor; stored as F32, or F16 with `half`. The card goes in as the format's metadata."""
     header, blobs, start = {}, [], 0
+    if card:
+        header["__metadata__"] = {"card": json.dumps(card)}
     for name, tensor in tensors.items():
         blob = tensor.detach().numpy().astype("<f2" if half else "<f4").tobytes()
         header[name] = {"dtype": "F16" if half else "F32", "shape": list(tensor.shape), "data_offsets": [start, start + len(blob)]}
@@ -29,19 +31,25 @@ def save_safetensors(path, tensors, half=False):
     Path(path).write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
 
 
+def safetensors_header(data, path="the file"):
+    """(name → entry, where the tensors begin) of the bytes of a safetensors file."""
+    (size,) = struct.unpack_from("<Q", data.ljust(8, b"\xff"))
+    if size > len(data) - 8:
+        raise ValueError(f"{path} is not a safetensors file, or a truncated one")
+    return json.loads(data[8 : 8 + size]), 8 + size
+
+
 def load_safetensors(path):
     """name → float32 tensor, from safetensors or from a model file."""
     data = Path(path).read_bytes()
     if data.startswith(MAGIC):
         return load_octavo(path)
-    (size,) = struct.unpack_from("<Q", data)
-    if size > len(data) - 8:
-        raise ValueError(f"{path} is not a safetensors file, or a truncated one")
+    header, start = safetensors_header(data, path)
     tensors = {}
-    for name, entry in json.loads(data[8 : 8 + size]).items():
+    for name, entry in header.items():
         if name == "__metadata__":
             continue
-        begin, end = (8 + size + offset for offset in entry["data_offsets"])
+        begin, end = (start + offset for offset in entry["data_offsets"])
         if entry["dtype"] == "BF16":
             values = (numpy.frombuffer(data[begin:end], "<u2").astype("<u4") << 16).view("<f4")
         else:
@@ -136,9 +144,11 @@ def trained(run):
     return {"target_tokens": int(progress[2]), "hours": round(progress[3] / 3600, 2)}
 
 
-def octavo_card(path):
-    """The training card inside a model file."""
+def card_of(path):
+    """The training card inside a model file, or inside safetensors that export.py wrote."""
     data = Path(path).read_bytes()
+    if not data.startswith(MAGIC):
+        return json.loads(safetensors_header(data, path)[0].get("__metadata__", {}).get("card", "{}"))
     header = octavo_header(data, path)
     start = header["description_offset"]
     return json.loads(data[start : start + header["description_bytes"]]).get("card", {})
@@ -170,11 +180,11 @@ def main():
         parser.error("--run says which training run to export")
     output = args.output or args.run / "model.safetensors"
     shape, weights = checkpoint_weights(args.run, args.latest)
-    save_safetensors(output, weights, args.half)
+    card = {**(json.loads(args.card.read_text()) if args.card else {}), "trained": trained(args.run)}
+    save_safetensors(output, weights, args.half, card)
     config = {key: value for key in ("name", "source", "target", "max_length") if (value := getattr(args, key)) is not None}
     config.update(json.loads(shape.json()))
     output.with_name("config.json").write_text(json.dumps(config, indent=1) + "\n")
-    card = {**(json.loads(args.card.read_text()) if args.card else {}), "trained": trained(args.run)}
     output.with_name("card.json").write_text(json.dumps(card, indent=1) + "\n")
     print(f"{output}: {sum(w.numel() for w in weights.values()) / 1e6:.2f} M parameters; {output.with_name('config.json')}")
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import torch
 
+from cache import CACHE
+
 CPU = next((line for line in open("/proc/cpuinfo") if line.startswith(("flags", "Features"))), "")
 AVX2 = " avx2 " in CPU
 SOURCES = [Path(__file__).with_name(name) for name in (("fused.cc", "product.cc", "product8.cc") if AVX2 else ("fused.cc",))]
@@ -15,10 +17,9 @@ FLAGS = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", "-std=c++20"
 
 
 def _load():
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "octavo" / "train"
-    cache.mkdir(parents=True, exist_ok=True)
+    CACHE.mkdir(parents=True, exist_ok=True)
     made_of = [source.read_bytes() for source in [*SOURCES, Path(__file__).with_name("product.h")]] + [" ".join(FLAGS).encode(), CPU.encode()]
-    library = cache / f"fused-{hashlib.sha256(b''.join(made_of)).hexdigest()[:16]}.so"
+    library = CACHE / f"fused-{hashlib.sha256(b''.join(made_of)).hexdigest()[:16]}.so"
     if not library.exists():
         partial = library.with_suffix(f".{os.getpid()}")
         subprocess.run(["g++", *FLAGS, *map(str, SOURCES), "-o", str(partial)], check=True)

@@ -24,6 +24,7 @@ import heldout
 import mixture
 import vocabulary
 from augment import Augmenter
+from cache import CACHE
 from clean import Cleaner, words
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -231,7 +232,7 @@ def main():
         "--keep-vocabulary", action="store_true", help="encode with OUT/spm.model, which a trained model depends on"
     )
     arguments = parser.parse_args()
-    out = arguments.out or Path.home() / ".cache/octavo/train" / arguments.pair
+    out = arguments.out or CACHE / arguments.pair
     prepare(arguments.pair, arguments.data, out, arguments.keep_vocabulary)
 
 

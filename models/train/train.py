@@ -18,13 +18,12 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # before torch is 
 import torch
 import torch.multiprocessing as mp
 
+from cache import CACHE
 from data import Corpus, Mix, batches
 from fused import Quantization
 from model import IntegerTransformer, Shape
 from optimizer import Flat, Optimizer
 from progress import dev_bleu, plot
-
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "octavo" / "train"
 
 
 def arguments(argv=None):
@@ -34,7 +33,7 @@ def arguments(argv=None):
     parser.add_argument("--run", type=Path, help="checkpoint folder (default: <data>/run)")
     parser.add_argument("--seed-model", type=Path, help="model file or safetensors to start from when there is no checkpoint")
     parser.add_argument("--seed-run", type=Path, help="run whose averaged weights to start from when there is no checkpoint")
-    parser.add_argument("--quantized", action="store_true", help="imitate the engine's INT8 rounding (see finetune.py)")
+    parser.add_argument("--quantized", type=float, default=0.0, help="last share of the run, which imitates the engine's INT8 rounding")
     parser.add_argument("--fresh", action="store_true", help="ignore an existing checkpoint")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--batch-tokens", type=int, default=6144, help="target tokens of one update, over all workers")
@@ -108,13 +107,12 @@ def restore(args, model, flat, shared):
         shared.progress[STOP] = 0
         return f"resumed at step {int(progress[STEP])}, {progress[TOKENS] / 1e6:.1f} M tokens"
     if args.seed_model:
-        from export import load_safetensors, octavo_card
+        from export import card_of, load_safetensors
 
         model.load_state_dict(load_safetensors(args.seed_model), strict=False)
-        if args.seed_model.suffix == ".octavo":  # goes on counting where the model was
-            before = octavo_card(args.seed_model).get("trained", {})
-            shared.progress[TOKENS], shared.progress[SECONDS] = before.get("target_tokens", 0), 3600 * before.get("hours", 0)
-            shared.progress[EPOCH], shared.progress[POSITION:] = Mix(args.data).place(before.get("target_tokens", 0))
+        before = card_of(args.seed_model).get("trained", {})  # goes on counting where the model was
+        shared.progress[TOKENS], shared.progress[SECONDS] = before.get("target_tokens", 0), 3600 * before.get("hours", 0)
+        shared.progress[EPOCH], shared.progress[POSITION:] = Mix(args.data).place(before.get("target_tokens", 0))
     for name, p in model.named_parameters():
         a, b = flat.slices[name]
         shared.values[a:b] = p.data.flatten()
@@ -156,7 +154,6 @@ def keep_memory():
 def work(rank, args, flat, shared, barrier):
     keep_memory()
     torch.set_num_threads(1)
-    Quantization.enabled = args.quantized
     torch.manual_seed(1)
     model = IntegerTransformer(args.shape)
     flat.bind(model, shared.values, shared.gradients[rank])
@@ -175,6 +172,7 @@ def work(rank, args, flat, shared, barrier):
     else:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     for batch, epoch, position in stream:
+        Quantization.enabled = progress[TOKENS].item() >= (1 - args.quantized) * args.tokens
         mine.zero_()
         loss, plain = model.loss(batch, args.smoothing)
         loss.backward()
