@@ -99,6 +99,20 @@ TEST_F(Tool, TranslatesLineByLine) {
   EXPECT_EQ(octavo_tool({"translate", path("tiny.octavo"), "-i", pipe.path()}).output, printed.output);
 }
 
+TEST_F(Tool, WritesThroughLinksAndIntoWhatIsNoFile) {
+  const std::vector<std::byte> bytes(3, std::byte{'x'});
+  text("target", "before");
+  std::filesystem::create_symlink(path("target"), path("link"));
+  EXPECT_FALSE(write_file(path("link"), bytes).has_value());
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_EQ(content(path("target")), "xxx");
+  EXPECT_FALSE(write_file("/dev/null", bytes).has_value());
+  EXPECT_FALSE(std::filesystem::is_regular_file("/dev/null"));
+  const Status full = write_file("/dev/full", bytes);
+  ASSERT_TRUE(full.has_value());
+  EXPECT_NE(full->message.find("/dev/full"), std::string::npos);
+}
+
 TEST_F(Tool, TranslatesToJson) {
   const std::string input = text("in.txt", "The house.\n");
   const Ran ran = octavo_tool({"translate", path("tiny.octavo"), "-i", input, "--json", "--scores", "--alignment",
@@ -213,6 +227,26 @@ TEST_F(Tool, QuantizesAndInspects) {
   EXPECT_NE(with({"--config", test_data("tiny-lm.json")}), "") << "another network's shape";
   EXPECT_NE(with({"--config", text("list.json", "[]")}).find("not a JSON object"), std::string::npos);
   EXPECT_NE(with({"--config", text("half.json", R"({"width": -16})")}).find("vocabulary"), std::string::npos);
+}
+
+TEST_F(Tool, QuantizesWithTheVocabularyOfAModel) {
+  const auto quantized = [&](const std::string& vocabulary) {
+    const Ran ran = octavo_tool({"quantize", test_data("tiny.safetensors"), "-o", path("made.octavo"), "--config",
+                                 test_data("tiny.json"), "--vocabulary", vocabulary});
+    return ran.error.empty() ? content(path("made.octavo")) : ran.error;
+  };
+  EXPECT_EQ(quantized(path("tiny.octavo")), quantized(test_data("tiny.spm")));
+  EXPECT_NE(quantized(text("cut.octavo", "OCTAVO\r\n")).find("cut.octavo"), std::string::npos);
+}
+
+// Whoever repeats the comparison with FP32 compares with the file that people use.
+TEST_F(Tool, TheShippedModelIsMadeOfTheWeightsBesideIt) {
+  const std::string folder = OCTAVO_TEST_DATA "/../../models/en-de/";
+  const Ran ran = octavo_tool({"quantize", folder + "weights.float16.safetensors", "--config", folder + "config.json",
+                               "--vocabulary", folder + "model.octavo", "--card", folder + "card.json", "-o",
+                               path("again.octavo")});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_TRUE(content(path("again.octavo")) == content(folder + "model.octavo"));
 }
 
 // Printing JSON takes stack for every level of it.
