@@ -7,6 +7,7 @@ import { type Site, launch, picture } from './harness.js';
 import {
   built,
   cardIs,
+  copied,
   download,
   expectAccessible,
   pageSite,
@@ -35,6 +36,16 @@ afterAll(async () => {
 const open = (name: string, content: string | Buffer) =>
   page.setInputFiles('#file', { name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) });
 
+/** Opens a text file, and waits until it is the text to translate. */
+async function openText(name: string, content: string) {
+  await open(name, content);
+  const text = content.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  await page.waitForFunction(
+    (expected) => document.querySelector<HTMLTextAreaElement>('#source')?.value === expected,
+    text,
+  );
+}
+
 /** Presses the button, and returns the name and content of the file that is saved. */
 async function saved(selector: string) {
   const [download] = await Promise.all([page.waitForEvent('download'), page.click(selector)]);
@@ -42,9 +53,8 @@ async function saved(selector: string) {
 }
 
 test('a text file becomes the text, and its translation is saved', async () => {
-  await open('note.txt', 'The house is small.\n\nThe garden is large.\n');
+  await openText('note.txt', 'The house is small.\n\nThe garden is large.\n');
   await settled(page);
-  expect(await page.inputValue('#source')).toBe('The house is small.\n\nThe garden is large.\n');
   const { name, content } = await saved('#save');
   expect(name).toBe('note.de.txt');
   expect(content).toBe(await page.textContent('#output'));
@@ -52,9 +62,8 @@ test('a text file becomes the text, and its translation is saved', async () => {
 });
 
 test("a text file's line ends and byte order mark come back", async () => {
-  await open('windows.txt', '\uFEFFThe house is small.\r\n\r\nThe garden is large.\r\n');
+  await openText('windows.txt', '\uFEFFThe house is small.\r\n\r\nThe garden is large.\r\n');
   await settled(page);
-  expect(await page.inputValue('#source')).toBe('The house is small.\n\nThe garden is large.\n');
   expect((await saved('#save')).content).toMatch(/^\uFEFF\S.+[^\r]\r\n\r\n\S.+[^\r]\r\n$/);
   // What is written after that is no longer that file.
   await page.click('#clear');
@@ -62,6 +71,26 @@ test("a text file's line ends and byte order mark come back", async () => {
   const { name, content } = await saved('#save');
   expect(name).toBe('octavo.de.txt');
   expect(content).not.toMatch(/\r|\uFEFF/);
+});
+
+test('what is saved or copied while it is being translated is the whole translation', async () => {
+  const sentence = (i: number) => `The train number ${String(i)} leaves in the evening.\n`;
+  const long = (start: number) => Array.from({ length: 150 }, (_, i) => sentence(start + i)).join('');
+  const begun = async (content: string) => {
+    await page.click('#clear');
+    await openText('long.txt', content);
+    await page.waitForSelector('#save:enabled');
+    expect(await page.getAttribute('#output', 'aria-busy')).toBe('true');
+  };
+  await begun(long(100));
+  const { content } = await saved('#save');
+  expect(await page.getAttribute('#output', 'aria-busy')).toBe('false');
+  expect(content).toBe(await page.textContent('#output'));
+  expect(content).toMatch(/^(?:\S.* .*\n){150}$/);
+  await begun(long(300));
+  const clipboard = await copied(page);
+  expect(await page.getAttribute('#output', 'aria-busy')).toBe('false');
+  expect(clipboard).toBe(await page.textContent('#output'));
 });
 
 test('subtitles keep their times; closing brings back what was written before', async () => {

@@ -70,6 +70,14 @@ export async function translate(page: Page, original: string): Promise<string> {
   return translation(page);
 }
 
+/** Copies the translation, and returns what is on the clipboard when the page says so. */
+export async function copied(page: Page, copy = () => page.click('#copy')): Promise<string> {
+  await page.evaluate(() => document.querySelector('#status')?.replaceChildren());
+  await copy();
+  await page.waitForFunction(() => document.querySelector('#status')?.textContent?.startsWith('Copied'));
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
 interface Axe {
   run(
     context?: unknown,

@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { type Site, launch, picture } from './harness.js';
 import {
   cardIs,
+  copied,
   expectAccessible,
   expectNoSidewaysScrolling,
   pageSite,
@@ -263,8 +264,7 @@ test('everything can be done with the keyboard alone', async () => {
   await desk.waitForSelector('dialog.help');
   await desk.keyboard.press('Escape');
   expect(await focused()).toBe('source');
-  await desk.keyboard.press('Alt+Shift+KeyC');
-  expect(await desk.evaluate(() => navigator.clipboard.readText())).toBe(await desk.textContent('#output'));
+  expect(await copied(desk, () => desk.keyboard.press('Alt+Shift+KeyC'))).toBe(await desk.textContent('#output'));
   await desk.keyboard.press('Alt+Shift+KeyU');
   await desk.waitForSelector('#hood[open]');
   await desk.keyboard.press('Alt+Shift+Backspace');

@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { type Site, launch, picture } from './harness.js';
 import {
   cardIs,
+  copied,
   download,
   expectAccessible,
   modelBytes,
@@ -227,8 +228,7 @@ describe('sentences and words', () => {
 
 test('copies, clears, and swaps only where there is a model', async () => {
   const translated = await translate(page, 'Good evening.');
-  await page.click('#copy');
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(translated);
+  expect(await copied(page)).toBe(translated);
   expect(await page.getAttribute('#swap', 'aria-disabled')).toBe('true');
   await page.click('#swap', { force: true }); // it is there to say why
   expect(await page.textContent('#toasts')).toContain('no model for German → English');

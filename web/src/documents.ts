@@ -112,9 +112,10 @@ export class Documents {
     this.#render();
   }
 
-  /** The whole translation: of the document, of which the page shows only the beginning, or of the text. */
-  get translation(): string {
-    return this.#open ? (this.#open.result ?? '') : this.#target.text;
+  /** The whole translation: of the document, of which the page shows only the beginning, or of the text, once it is there. */
+  async translation(): Promise<string> {
+    if (this.#open) return this.#open.result ?? '';
+    return (await this.#live.complete()) ? this.#target.text : '';
   }
 
   /** What the reader has written, even while a document is in its place. */
@@ -123,8 +124,8 @@ export class Documents {
   }
 
   /** Saves the translation, under the name of the file that the original came from. */
-  save(): void {
-    const { translation } = this;
+  async save(): Promise<void> {
+    const translation = await this.translation();
     if (!translation) return;
     const { name, mark, lineEnd } = this.#origin ?? { name: 'octavo.txt', mark: '', lineEnd: '\n' };
     if (this.#open) saveFile(this.#open.resultName, translation);
@@ -191,9 +192,7 @@ export class Documents {
     if (opened) for (const id of ['copy', 'save']) byId(id, HTMLButtonElement).disabled = !ready;
     if (!opened) return;
     const words = strings().document;
-    const save = () => {
-      this.save();
-    };
+    const save = () => void this.save();
     const close = () => {
       this.close();
       this.#source.field.focus();

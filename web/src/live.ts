@@ -30,6 +30,8 @@ export class Live {
   #stop = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #working = false;
+  #isBusy = false;
+  #waiting: ((complete: boolean) => void)[] = [];
   /** The translation of the text is complete. */
   onFinish: (run: Run) => void = () => undefined;
   #suspended = false;
@@ -54,7 +56,12 @@ export class Live {
   set suspended(suspended: boolean) {
     this.#suspended = suspended;
     this.stop();
-    this.#work(false);
+    this.#settle(false);
+  }
+
+  /** Waits for the translation of the text as it is then; false if there will be none. */
+  complete(): Promise<boolean> {
+    return this.#isBusy ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(true);
   }
 
   /** Translates after a pause; an empty text is dealt with at once. */
@@ -112,7 +119,7 @@ export class Live {
       this.onFinish({ text, translation: target.text, sentences, milliseconds });
     } catch {
       if (signal.aborted) return;
-      this.#work(false);
+      this.#settle(false);
       toast(strings().failure, {
         label: strings().retry,
         run: () => {
@@ -126,8 +133,14 @@ export class Live {
 
   #finish(): void {
     this.#target.finish();
-    this.#work(false);
     this.#buttons();
+    this.#settle(true);
+  }
+
+  /** Nothing is under way any more. */
+  #settle(complete: boolean): void {
+    this.#work(false);
+    for (const resolve of this.#waiting.splice(0)) resolve(complete);
   }
 
   #buttons(): void {
@@ -137,6 +150,7 @@ export class Live {
 
   /** Tells screen readers to wait until everything is there. */
   #busy(busy: boolean): void {
+    this.#isBusy = busy;
     this.#target.element.setAttribute('aria-busy', String(busy));
   }
 

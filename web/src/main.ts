@@ -78,10 +78,15 @@ startAlternatives(
 const copy = byId('copy', HTMLButtonElement);
 const copyTranslation = async () => {
   if (copy.disabled) return;
+  const translation = documents.translation();
+  // Browsers give leave only while the click is young: what is still being translated is promised then.
+  const promised = translation.then((text) =>
+    text ? new Blob([text], { type: 'text/plain' }) : Promise.reject(new Error('nothing to copy')),
+  );
   try {
-    await navigator.clipboard.writeText(documents.translation);
+    await navigator.clipboard.write([new ClipboardItem({ 'text/plain': promised })]);
   } catch {
-    toast(strings().copyFailed);
+    if (await translation) toast(strings().copyFailed);
     return;
   }
   announce(strings().copied);
@@ -91,9 +96,7 @@ const copyTranslation = async () => {
 };
 copy.addEventListener('click', () => void copyTranslation());
 
-const save = () => {
-  documents.save();
-};
+const save = () => void documents.save();
 byId('save').addEventListener('click', save);
 byId('open').addEventListener('click', openFile);
 takeFiles((file) => void documents.take(file));
