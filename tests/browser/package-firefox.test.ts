@@ -55,7 +55,7 @@ async function reportOf(site: Site): Promise<unknown> {
         hash: expected,
         streamed: true,
         aborted: 'AbortError',
-        kernel: expect.stringMatching(/relaxed|simd128/),
+        kernel: expect.stringMatching(/fused|relaxed|simd128/),
         sameNode: true,
         kept: true,
         second: true,

@@ -6,6 +6,9 @@ import { fiftyTexts, hashOf, realModel } from '../package/real-model.js';
 import { type Site, launch } from './harness.js';
 import { type PageScope, openPage, packageSite, tiny } from './package-harness.js';
 
+/** The fastest kernel: which one that is, the CPU decides. */
+const kernelOfChromium = /^(relaxed|fused)$/;
+
 let browser: Browser;
 let site: Site;
 let stop: () => Promise<void>;
@@ -45,7 +48,7 @@ test('creates with progress, and asks for nothing but the model that comes with 
   expect(seen.events[0]).toEqual([0, 0, seen.engine.modelBytes]);
   expect(seen.events.at(-1)).toEqual([1, seen.engine.modelBytes, seen.engine.modelBytes]);
   expect(seen.events.length).toBeGreaterThan(3);
-  expect(seen.engine.kernel).toBe('relaxed');
+  expect(seen.engine.kernel).toMatch(kernelOfChromium);
   const paths = site.requests.map(({ path }) => path);
   expect(paths.filter((path) => path.endsWith('.octavo'))).toEqual(['/octavo/models/en-de/model.octavo']);
   expect(paths.filter((path) => !path.startsWith('/octavo/'))).toEqual([]);
@@ -92,7 +95,7 @@ test('an abort is honoured within 50 ms, mid-sentence, and the worker is free ag
     const measured: { rejected: number; free: number; name: string }[] = [];
     for (let i = 0; i < 20 && (i < 5 || Math.min(...measured.map(({ free }) => free)) >= 50); ++i) {
       const controller = new AbortController();
-      const sentence = `${String(i)} and so it goes on and on`.repeat(60);
+      const sentence = `${String(i)} and so it goes on and on`.repeat(600);
       const translation = translator.translate(sentence, { beam: 8, signal: controller.signal });
       const outcome = translation.then(
         () => 'finished',
@@ -185,7 +188,7 @@ test('runs inside a worker of the page', async () => {
         };
       }),
   );
-  expect(answer).toEqual([expected, 'relaxed']);
+  expect(answer).toEqual([expected, expect.stringMatching(kernelOfChromium)]);
 });
 
 describe('on a real document', () => {

@@ -264,7 +264,9 @@ test('everything can be done with the keyboard alone', async () => {
   await desk.waitForSelector('dialog.help');
   await desk.keyboard.press('Escape');
   expect(await focused()).toBe('source');
-  expect(await copied(desk, () => desk.keyboard.press('Alt+Shift+KeyC'))).toBe(await desk.textContent('#output'));
+  expect(await copied(desk, () => desk.keyboard.press('Alt+Shift+KeyC'))).toBe(
+    await desk.textContent('#output'),
+  );
   await desk.keyboard.press('Alt+Shift+KeyU');
   await desk.waitForSelector('#hood[open]');
   await desk.keyboard.press('Alt+Shift+Backspace');

@@ -88,7 +88,7 @@ describe('translates', () => {
   test('as an ES module', () => {
     expect(JSON.parse(expected())).toEqual([
       expect.stringMatching(/./),
-      expect.stringMatching(/simd128|relaxed/),
+      expect.stringMatching(/simd128|relaxed|fused/),
     ]);
   });
 

@@ -25,7 +25,7 @@ async function checks() {
   for (let next = await reader.read(); !next.done; next = await reader.read()) streamed += next.value;
 
   const controller = new AbortController();
-  const long = translator.translate('and so it goes on and on '.repeat(60), {
+  const long = translator.translate('and so it goes on and on '.repeat(2000), {
     beam: 8,
     signal: controller.signal,
   });
