@@ -74,7 +74,7 @@ export async function translate(page: Page, original: string): Promise<string> {
 export async function copied(page: Page, copy = () => page.click('#copy')): Promise<string> {
   await page.evaluate(() => document.querySelector('#status')?.replaceChildren());
   await copy();
-  await page.waitForFunction(() => document.querySelector('#status')?.textContent?.startsWith('Copied'));
+  await page.waitForFunction(() => document.querySelector('#status')?.textContent.startsWith('Copied'));
   return page.evaluate(() => navigator.clipboard.readText());
 }
 

@@ -287,7 +287,8 @@ test('usage and engine are told', async () => {
   expect(long).toBeGreaterThan(short);
   const { kernel, variant, workers, wasmBytes, modelBytes, memoryBytes, tokensPerSecond, model } =
     translator.engine;
-  expect(kernel).toBe(variant);
+  // The relaxed build has two fast kernels, of which it takes the one for this CPU.
+  expect(variant === 'relaxed' ? ['relaxed', 'fused'] : [variant]).toContain(kernel);
   expect(workers).toBe(1);
   expect(modelBytes).toBe(tiny.bytes.length);
   expect(wasmBytes).toBeGreaterThan(100_000);

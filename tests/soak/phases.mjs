@@ -62,12 +62,15 @@ async function allGone(workers) {
   while (workers() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** What a translator of its own says: those under test remember what they have been asked, and would not work for it again. */
+/** What a translator of its own says: those under test remember what they have been asked, and would not work for it
+ * again. And the milliseconds that a sentence takes here, for what shall happen while others are being translated. */
 async function translations(create, count) {
   const translator = await create(1);
+  const start = performance.now();
   const expected = await translator.translateBatch(Array.from({ length: count }, (_, n) => sentence(n)));
+  const each = (performance.now() - start) / count;
   translator.destroy();
-  return expected;
+  return { expected, each };
 }
 
 /** Creating, using and destroying a translator again and again. */
@@ -89,7 +92,7 @@ export async function manyLives({ create, memory, workers, say }, count) {
 /** Workers are killed while they translate: every promise settles, results are right or an error says what happened. */
 export async function deadWorkers({ create, kill, say }, count) {
   const together = 6;
-  const expected = await translations(create, count * together + 1);
+  const { expected, each } = await translations(create, count * together + 1);
   const translator = await create(2);
   const next = random(5);
   const outcome = { asked: 0, killed: 0, failed: 0 };
@@ -97,7 +100,7 @@ export async function deadWorkers({ create, kill, say }, count) {
   while (outcome.killed < count) {
     const numbers = Array.from({ length: together }, () => outcome.asked++);
     const pending = Promise.allSettled(numbers.map((n) => translator.translate(sentence(n))));
-    await new Promise((resolve) => setTimeout(resolve, next() * 60));
+    await new Promise((resolve) => setTimeout(resolve, next() * each * together));
     dying = kill(next());
     ++outcome.killed;
     for (const [i, { status, value, reason }] of (await inTime(pending, 'a translation')).entries()) {
@@ -117,7 +120,7 @@ export async function deadWorkers({ create, kill, say }, count) {
 
 /** Many callers at the same time, some of whom abort. */
 export async function manyCallers({ create, say }, callers, rounds) {
-  const expected = await translations(create, callers * rounds);
+  const { expected, each } = await translations(create, callers * rounds);
   const translator = await create(2);
   const next = random(9);
   const outcome = { callers, calls: 0, aborted: 0 };
@@ -126,7 +129,7 @@ export async function manyCallers({ create, say }, callers, rounds) {
       const number = n * rounds + round;
       const controller = new AbortController();
       const impatient = next() < 0.4;
-      const timer = impatient ? setTimeout(() => controller.abort(), next() * 400) : undefined;
+      const timer = impatient ? setTimeout(() => controller.abort(), next() * each * callers) : undefined;
       ++outcome.calls;
       try {
         const value = await translator.translate(sentence(number), { signal: controller.signal });
